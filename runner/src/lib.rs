@@ -1,0 +1,11 @@
+//! The runner: measures workloads on this machine and uploads every sample.
+//!
+//! In flow order: [`workloads`] give the loops, [`harness`] runs one point in a child process and
+//! hands back windows, [`machine`] says where and in what surroundings, [`report`] makes the
+//! `wire::Report`, [`agent`] keeps it on disk until the service has it, [`compare`] prints tables.
+pub mod agent;
+pub mod compare;
+pub mod harness;
+pub mod machine;
+pub mod report;
+pub mod workloads;

@@ -1,0 +1,1 @@
+//! Samples + machine + environment + revision → `wire::Report`.

@@ -1,0 +1,57 @@
+//! Steps in a history: where a series changed level, by how much, how sure.
+
+use crate::{Direction, Evidence, Verdict};
+
+/// One run of a series, in revision order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// Order of the revision within its branch; equal for runs of one revision.
+    pub rank: i64,
+    /// Centre of the run: its median.
+    pub value: f64,
+    /// Robust scale of the run's own samples, same unit as `value`; none for one sample.
+    pub within: Option<f64>,
+    /// Number of samples in the run.
+    pub n: usize,
+}
+
+/// Limits of the step test. The defaults are the rule; pages print them from here.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// Least relative change of level, e.g. 0.005.
+    pub least_effect: f64,
+    /// Least change of level in robust scales of the segments.
+    pub least_scales: f64,
+    /// Largest p of the rank statistic.
+    pub largest_p: f64,
+    /// A shift this many scales large needs only `few_points` points a side.
+    pub large_shift_scales: f64,
+    /// See `large_shift_scales`.
+    pub few_points: usize,
+    /// Noise floor, relative, of machine × workload × metric; 0 when unknown.
+    pub noise_floor: f64,
+}
+
+/// A change of level between two neighbouring observations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Index of the first observation of the new level.
+    pub index: usize,
+    /// Regression or improvement, by the series' direction.
+    pub verdict: Verdict,
+    /// Median before, of the segment that ends at `index`.
+    pub before: f64,
+    /// Median after, of the segment that starts at `index`.
+    pub after: f64,
+    /// after ÷ before with its 95 % interval; none where `before` is not positive.
+    pub ratio: Option<(f64, f64, f64)>,
+    /// Why.
+    pub evidence: Evidence,
+}
+
+/// All steps of a history given in revision order. Pure: the same observations give the same steps
+/// whatever the order they arrived in.
+pub fn detect(history: &[Observation], direction: Direction, policy: &Policy) -> Vec<Step> {
+    let _ = (history, direction, policy);
+    Vec::new()
+}

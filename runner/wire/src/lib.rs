@@ -1,0 +1,63 @@
+//! What crosses the network between `scalewatch-runner` and the service: serde types and their
+//! limits, nothing else.
+//!
+//! A [`Report`] holds one run. Every type refuses unknown fields, so a misspelt key is an error
+//! with its path and never a silently missing fact. Shapes are versioned by [`Report::format`];
+//! each released shape stands in `tests/golden/` and must parse for ever.
+#![forbid(unsafe_code)]
+
+mod check;
+mod derive;
+mod machine;
+mod metric;
+mod point;
+mod report;
+
+pub use check::{Invalid, limits};
+pub use machine::{Cache, Environment, Identity, Machine};
+pub use metric::{Direction, Metric, Source, Unit};
+pub use point::{Disturbance, Failure, Measured, Outcome, Point, Window};
+pub use report::{Artefact, FORMAT, Project, Report, Revision, Subject};
+
+/// Answer to `POST /api/v1/machines`: the machine as stored, and the upload token, shown once.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Registered {
+    /// [`Machine::id`] as the service stored it.
+    pub machine: String,
+    /// Bearer token of scope `upload`, bound to this machine. The service keeps only its hash.
+    pub token: String,
+}
+
+/// Answer to `POST /api/v1/runs`, with status 201 when the run is new and 200 when it was known.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accepted {
+    /// UUID of the run.
+    pub run: String,
+    /// False when the same report had arrived before; nothing was changed then.
+    pub new: bool,
+    /// Points stored, failed ones included.
+    pub points: usize,
+    /// Sampled windows stored.
+    pub windows: usize,
+}
+
+/// Body of every API error answer.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ErrorBody {
+    /// The error.
+    pub error: ErrorDetail,
+}
+
+/// One API error: a stable code for programs, a sentence for people.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ErrorDetail {
+    /// Stable snake-case code, e.g. `invalid_field`.
+    pub code: String,
+    /// What happened, what was kept, what to do.
+    pub detail: String,
+    /// Path of the offending field, e.g. `points[0].outcome.measured.windows[2].dt_ns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+}

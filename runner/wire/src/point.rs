@@ -1,0 +1,100 @@
+//! A point: one workload at one setting of its parameters, task count included.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Metric;
+
+/// One workload at one setting, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Path-like id, e.g. `fallocate/append-truncate`.
+    pub workload: String,
+    /// Version of the workload; another version is another series.
+    pub version: u32,
+    /// Every parameter but the task count, defaults included; `mode` is one of them.
+    pub parameters: BTreeMap<String, String>,
+    /// Number of tasks, at least 1.
+    pub tasks: u32,
+    /// Measured or failed.
+    pub outcome: Outcome,
+}
+
+/// What came of a point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// All windows were measured.
+    Measured(Measured),
+    /// Some task failed; no partial rate is kept.
+    Failed(Failure),
+}
+
+/// A measured point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// CPUs task *i* was allowed to run on; empty when tasks were not placed.
+    pub placement: Vec<Vec<u32>>,
+    /// Time between the first and the last task's start, ns.
+    pub start_skew_ns: u64,
+    /// Windows thrown away before the first one below.
+    pub warmup_windows: u32,
+    /// The windows, in order of time. At least one.
+    pub windows: Vec<Window>,
+    /// At least one; the first is the one people look at.
+    pub metrics: Vec<Metric>,
+    /// What else happened on the machine meanwhile.
+    pub disturbance: Disturbance,
+}
+
+/// One sample: what every task did between two readings of the clock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// Δt, ns of `CLOCK_MONOTONIC_RAW`; more than 0.
+    pub dt_ns: i64,
+    /// Δops of each task, in task order.
+    pub ops: Vec<u64>,
+    /// CPU time each task received, ns, in task order.
+    pub cpu_ns: Vec<u64>,
+}
+
+/// What disturbed a point, summed over its windows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disturbance {
+    /// CPU time a hypervisor took away, ns, over all CPUs; none where the kernel does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_ns: Option<u64>,
+    /// CPU time of everything but the tasks, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_cpu_ns: Option<u64>,
+    /// Time some task of the machine waited for a CPU (PSI `cpu some`), ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_pressure_ns: Option<u64>,
+    /// Involuntary context switches of the tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub involuntary_switches: Option<u64>,
+    /// Voluntary context switches of the tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voluntary_switches: Option<u64>,
+}
+
+/// Why a point has no samples.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    /// What failed, e.g. `fallocate` or `set-up`.
+    pub call: String,
+    /// errno, where a system call failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errno: Option<i32>,
+    /// Task that failed, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<u32>,
+    /// A sentence for people.
+    pub detail: String,
+}

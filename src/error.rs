@@ -1,0 +1,66 @@
+//! What can go wrong, by meaning. `api` and `pages` each render it their way; `Internal` is logged
+//! once at the edge and answers a number to quote, never its text.
+
+/// Result of everything a request can reach.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Every way a request can fail.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No such thing.
+    #[error("{0} not found")]
+    NotFound(&'static str),
+    /// No token, or one that is unknown, expired or revoked.
+    #[error("{0}")]
+    Unauthorised(&'static str),
+    /// A good token without the right to do this.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// A field breaks a limit; `code` is stable.
+    #[error("{field}: {problem}")]
+    Invalid {
+        /// Stable snake-case code, e.g. `invalid_field`, `unknown_machine`.
+        code: &'static str,
+        /// Path of the field.
+        field: String,
+        /// What is wrong, with the limit.
+        problem: String,
+    },
+    /// The body is not what it says it is.
+    #[error("{detail}")]
+    Malformed {
+        /// Stable snake-case code, e.g. `malformed_json`.
+        code: &'static str,
+        /// What is wrong and where.
+        detail: String,
+    },
+    /// Larger than the limit.
+    #[error("the body is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit, bytes after decompression.
+        limit: usize,
+    },
+    /// Contradicts what is stored.
+    #[error("{detail}")]
+    Conflict {
+        /// Stable snake-case code, e.g. `run_reused`.
+        code: &'static str,
+        /// What it contradicts.
+        detail: String,
+    },
+    /// Ours, not the client's.
+    #[error(transparent)]
+    Internal(#[from] anyhow::Error),
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Error {
+        Error::Internal(error.into())
+    }
+}
+
+impl From<wire::Invalid> for Error {
+    fn from(invalid: wire::Invalid) -> Error {
+        Error::Invalid { code: "invalid_field", field: invalid.field, problem: invalid.problem }
+    }
+}

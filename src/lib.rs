@@ -1,0 +1,26 @@
+//! The service, in the order a sample flows through it.
+//!
+//! [`api`] receives a report, [`ingest`] turns it into rows and due marks in one transaction,
+//! [`detect`] finds steps in the series that are due, [`alert`] groups them into incidents and
+//! queues messages, [`mail`] sends them, [`worker`] drives those three, and [`pages`] and [`api`]
+//! read it all back. All SQL is in [`db`]; nouns are in [`model`]; the only clock is [`clock`].
+#![forbid(unsafe_code)]
+
+pub mod alert;
+pub mod api;
+pub mod app;
+pub mod chart;
+pub mod clock;
+pub mod config;
+pub mod db;
+pub mod detect;
+pub mod error;
+pub mod ingest;
+pub mod mail;
+pub mod model;
+pub mod pages;
+pub mod postgres;
+pub mod worker;
+
+/// All migrations, compiled in; the one migrator of program and tests.
+pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!();

@@ -1,0 +1,3 @@
+//! The service's command line.
+
+fn main() {}

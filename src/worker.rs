@@ -1,0 +1,1 @@
+//! Drives detect, alert and mail; tests step it.
