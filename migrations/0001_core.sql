@@ -224,7 +224,8 @@ create table step (
     -- Set when late data disproved it; kept as history.
     retracted_at timestamptz
 );
-create unique index step_is_found_once on step (machine_id, series_id, bad_revision_id) where retracted_at is null;
+create unique index step_is_found_once on step (machine_id, series_id, environment_id, bad_revision_id)
+    where retracted_at is null;
 create index step_of_incident on step (incident_id);
 create index step_of_series on step (machine_id, series_id);
 
@@ -252,6 +253,9 @@ create table outbox (
     sent_at timestamptz,
     -- Where it went: a file or the recipients.
     sent_to text,
-    last_error text
+    last_error text,
+    -- Set when late data took the reason away before the message went out.
+    withdrawn_at timestamptz,
+    constraint outbox_is_sent_or_withdrawn check (sent_at is null or withdrawn_at is null)
 );
-create index outbox_unsent on outbox (due_at) where sent_at is null;
+create index outbox_unsent on outbox (due_at) where sent_at is null and withdrawn_at is null;
