@@ -1,1 +1,3 @@
 //! See the crate's map.
+
+pub mod step;
