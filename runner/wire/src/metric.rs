@@ -25,7 +25,7 @@ pub enum Unit {
     /// Jobs per minute (AIM).
     #[serde(rename = "jobs/min")]
     JobsPerMinute,
-    /// Loops per second (UnixBench).
+    /// Loops per second (`UnixBench`).
     #[serde(rename = "lps")]
     LoopsPerSecond,
     /// A count for each operation.

@@ -1,0 +1,51 @@
+//! Every released shape of a report still parses, keeps its bytes and passes its limits.
+
+use scalewatch_wire::Report;
+
+const GOLDEN: [(&str, &str); 3] = [
+    ("measured", include_str!("golden/report-v1-measured.json")),
+    ("failed", include_str!("golden/report-v1-failed.json")),
+    ("all-sources", include_str!("golden/report-v1-all-sources.json")),
+];
+
+fn parse(name: &str, text: &str) -> Report {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn every_released_report_parses_and_passes_its_limits() {
+    for (name, text) in GOLDEN {
+        assert_eq!(parse(name, text).check(), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn every_released_report_is_written_again_byte_for_byte() {
+    for (name, text) in GOLDEN {
+        let written = serde_json::to_string_pretty(&parse(name, text)).unwrap() + "\n";
+        assert_eq!(written, text, "{name}");
+    }
+}
+
+#[test]
+fn a_report_survives_its_compact_form() {
+    for (name, text) in GOLDEN {
+        let report = parse(name, text);
+        let compact = serde_json::to_string(&report).unwrap();
+        assert_eq!(parse(name, &compact), report, "{name}");
+    }
+}
+
+#[test]
+fn values_are_derived_from_raw_windows_and_undefined_ones_are_left_out() {
+    let report = parse("all-sources", GOLDEN[2].1);
+    let scalewatch_wire::Outcome::Measured(measured) = &report.points[0].outcome else {
+        panic!("the golden point is measured");
+    };
+    let values: Vec<Vec<f64>> = measured.metrics.iter().map(|m| measured.values(m)).collect();
+    assert_eq!(values[0], [9007199254740992.0, 0.0]);
+    assert_eq!(values[1], [9007199254740992.0], "no CPU time in the second window");
+    assert_eq!(values[2], [0.0], "nothing done in the second window");
+    assert_eq!(values[3], [17.5, 0.1]);
+    assert_eq!(values[4], [3.3000000000000003]);
+}

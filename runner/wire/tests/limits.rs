@@ -1,0 +1,475 @@
+//! Each limit of a report: what is refused, and which field is named.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use scalewatch_wire::Report;
+use serde_json::{Value, json};
+
+const MEASURED: &str = include_str!("golden/report-v1-measured.json");
+const FAILED: &str = include_str!("golden/report-v1-failed.json");
+const ALL_SOURCES: &str = include_str!("golden/report-v1-all-sources.json");
+
+/// A golden report, the pointer of a field, its new value (none removes it), the path that must be
+/// named and words the problem must hold.
+type Case = (&'static str, &'static str, Option<Value>, &'static str, &'static str);
+
+fn edited(golden: &str, pointer: &str, value: Option<Value>) -> Value {
+    let mut tree: Value = serde_json::from_str(golden).unwrap();
+    let (parent, last) = pointer.rsplit_once('/').unwrap();
+    let parent = tree.pointer_mut(parent).unwrap_or_else(|| panic!("no parent of {pointer}"));
+    match (parent, value) {
+        (Value::Object(map), Some(value)) => drop(map.insert(last.into(), value)),
+        (Value::Object(map), None) => drop(map.remove(last).unwrap()),
+        (Value::Array(list), Some(value)) => list[last.parse::<usize>().unwrap()] = value,
+        _ => panic!("nothing to edit at {pointer}"),
+    }
+    tree
+}
+
+fn long(n: usize) -> Value {
+    Value::from("x".repeat(n))
+}
+
+fn entries(n: usize) -> Value {
+    Value::Object((0..n).map(|i| (format!("key{i}"), json!("v"))).collect())
+}
+
+const TASK: &str = "/points/0/tasks";
+const M: &str = "points[0].outcome.measured";
+
+fn head_cases() -> Vec<Case> {
+    vec![
+        (MEASURED, "/format", Some(json!(2)), "format", "must be 1"),
+        (MEASURED, "/run", Some(json!("not-a-uuid")), "run", "UUID"),
+        (
+            MEASURED,
+            "/run",
+            Some(json!("0B6F8F0E-7C55-4A39-9A0E-3C2F7D9D1E01")),
+            "run",
+            "lower-case",
+        ),
+        (MEASURED, "/machine/id", Some(json!("5f1d")), "machine.id", "16 to 64"),
+        (MEASURED, "/machine/id", Some(json!("5F1D7A84DB00D2FC")), "machine.id", "lower-case hex"),
+        (MEASURED, "/machine/name", Some(json!(" ")), "machine.name", "empty"),
+        (MEASURED, "/machine/name", Some(json!("a\0b")), "machine.name", "NUL"),
+        (MEASURED, "/machine/name", Some(long(4097)), "machine.name", "4096"),
+        (
+            MEASURED,
+            "/machine/identity/architecture",
+            Some(json!("")),
+            "machine.identity.architecture",
+            "empty",
+        ),
+        (
+            MEASURED,
+            "/machine/identity/cpu_model",
+            Some(json!("")),
+            "machine.identity.cpu_model",
+            "empty",
+        ),
+        (
+            MEASURED,
+            "/machine/identity/memory_class",
+            Some(json!("")),
+            "machine.identity.memory_class",
+            "empty",
+        ),
+        (
+            MEASURED,
+            "/machine/identity/hardware_id",
+            Some(json!("")),
+            "machine.identity.hardware_id",
+            "empty",
+        ),
+        (
+            MEASURED,
+            "/machine/identity/sockets",
+            Some(json!(0)),
+            "machine.identity.sockets",
+            "1 to 65536",
+        ),
+        (
+            MEASURED,
+            "/machine/identity/cores",
+            Some(json!(0)),
+            "machine.identity.cores",
+            "1 to 65536",
+        ),
+        (
+            MEASURED,
+            "/machine/identity/threads",
+            Some(json!(65537)),
+            "machine.identity.threads",
+            "1 to 65536",
+        ),
+        (
+            MEASURED,
+            "/machine/identity/numa_nodes",
+            Some(json!(0)),
+            "machine.identity.numa_nodes",
+            "1 to 65536",
+        ),
+        (MEASURED, "/environment", Some(entries(513)), "environment", "512"),
+        (MEASURED, "/environment", Some(json!({"": "x"})), "environment", "empty"),
+        (MEASURED, "/environment/fs.type", Some(json!("ext4\0")), "environment.fs.type", "no NUL"),
+        (MEASURED, "/environment/fs.type", Some(long(4097)), "environment.fs.type", "4096"),
+        (MEASURED, "/project/name", Some(json!("")), "project.name", "empty"),
+    ]
+}
+
+fn revision_cases() -> Vec<Case> {
+    vec![
+        (MEASURED, "/revision/commit", Some(json!("68ac5b")), "revision.commit", "7 to 64"),
+        (MEASURED, "/revision/commit", Some(json!("68AC5B3")), "revision.commit", "lower-case"),
+        (MEASURED, "/revision/commit", Some(json!("v6.17-rc1")), "revision.commit", "hex"),
+        (MEASURED, "/revision/branch", Some(json!("")), "revision.branch", "empty"),
+        (MEASURED, "/revision/subject", Some(json!("")), "revision.subject", "empty"),
+        (
+            MEASURED,
+            "/revision/parents",
+            Some(json!(vec!["5387c90490"; 65])),
+            "revision.parents",
+            "64",
+        ),
+        (MEASURED, "/revision/parents/0", Some(json!("HEAD^")), "revision.parents[0]", "hex"),
+        (MEASURED, "/revision/position", Some(json!(-1)), "revision.position", "at least 0"),
+        (FAILED, "/revision/committed_at", None, "revision.position", "committed_at"),
+    ]
+}
+
+fn point_cases() -> Vec<Case> {
+    vec![
+        (MEASURED, "/points", Some(json!([])), "points", "at least 1"),
+        (MEASURED, "/points/0/workload", Some(json!("")), "points[0].workload", "empty"),
+        (MEASURED, "/points/0/version", Some(json!(0)), "points[0].version", "1 to"),
+        (
+            MEASURED,
+            "/points/0/version",
+            Some(json!(2147483648_u32)),
+            "points[0].version",
+            "2147483647",
+        ),
+        (MEASURED, TASK, Some(json!(0)), "points[0].tasks", "1 to 65536"),
+        (MEASURED, TASK, Some(json!(65537)), "points[0].tasks", "1 to 65536"),
+        (MEASURED, "/points/0/parameters", Some(entries(513)), "points[0].parameters", "512"),
+        (
+            MEASURED,
+            "/points/0/parameters",
+            Some(json!({" ": "x"})),
+            "points[0].parameters",
+            "empty",
+        ),
+        (
+            MEASURED,
+            "/points/0/parameters/mode",
+            Some(json!("a\0")),
+            "points[0].parameters.mode",
+            "no NUL",
+        ),
+        (
+            FAILED,
+            "/points/1/parameters/mode",
+            Some(json!("process")),
+            "points[1]",
+            "repeats an earlier point",
+        ),
+        (
+            FAILED,
+            "/points/0/outcome/failed/call",
+            Some(json!("")),
+            "points[0].outcome.failed.call",
+            "empty",
+        ),
+        (
+            FAILED,
+            "/points/0/outcome/failed/detail",
+            Some(long(4097)),
+            "points[0].outcome.failed.detail",
+            "4096",
+        ),
+    ]
+}
+
+fn measured_cases() -> Vec<Case> {
+    vec![
+        (
+            MEASURED,
+            "/points/0/outcome/measured/placement",
+            Some(json!([[0]])),
+            "points[0].outcome.measured.placement",
+            "one list a task (2)",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/start_skew_ns",
+            Some(json!(9007199254740993_u64)),
+            "points[0].outcome.measured.start_skew_ns",
+            "9007199254740992",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/windows",
+            Some(json!([])),
+            "points[0].outcome.measured.windows",
+            "at least 1 sample",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/windows/1/dt_ns",
+            Some(json!(0)),
+            "points[0].outcome.measured.windows[1].dt_ns",
+            "more than 0",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/windows/1/dt_ns",
+            Some(json!(-1)),
+            "points[0].outcome.measured.windows[1].dt_ns",
+            "more than 0",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/windows/1/dt_ns",
+            Some(json!(9007199254740993_i64)),
+            "points[0].outcome.measured.windows[1].dt_ns",
+            "9007199254740992",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/windows/1/ops",
+            Some(json!([1])),
+            "points[0].outcome.measured.windows[1].ops",
+            "one count a task (2)",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/windows/1/ops",
+            Some(json!([1, 9007199254740993_u64])),
+            "points[0].outcome.measured.windows[1].ops",
+            "9007199254740992",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/windows/1/cpu_ns",
+            Some(json!([1, 2, 3])),
+            "points[0].outcome.measured.windows[1].cpu_ns",
+            "one time a task (2)",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/windows/1/cpu_ns",
+            Some(json!([1, 9007199254740993_u64])),
+            "points[0].outcome.measured.windows[1].cpu_ns",
+            "9007199254740992",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/metrics",
+            Some(json!([])),
+            "points[0].outcome.measured.metrics",
+            "at least 1 metric",
+        ),
+        (
+            ALL_SOURCES,
+            "/points/0/outcome/measured/metrics/0/name",
+            Some(json!("")),
+            "points[0].outcome.measured.metrics[0].name",
+            "empty",
+        ),
+        (
+            ALL_SOURCES,
+            "/points/0/outcome/measured/metrics/1/name",
+            Some(json!("ops_per_s_total")),
+            "points[0].outcome.measured.metrics[1].name",
+            "repeats an earlier metric",
+        ),
+        (
+            ALL_SOURCES,
+            "/points/0/outcome/measured/metrics/3/source/values",
+            Some(json!([])),
+            "points[0].outcome.measured.metrics[3].source.values",
+            "1 value or one a window",
+        ),
+        (
+            ALL_SOURCES,
+            "/points/0/outcome/measured/metrics/3/source/values",
+            Some(json!([1.0, 2.0, 3.0])),
+            "points[0].outcome.measured.metrics[3].source.values",
+            "1 value or one a window",
+        ),
+    ]
+}
+
+fn artefact_cases() -> Vec<Case> {
+    let one = json!({"name": "a", "media_type": "text/plain", "content": ""});
+    vec![
+        (ALL_SOURCES, "/artefacts", Some(json!(vec![one; 65])), "artefacts", "64"),
+        (ALL_SOURCES, "/artefacts/1/name", Some(json!("")), "artefacts[1].name", "empty"),
+        (
+            ALL_SOURCES,
+            "/artefacts/1/media_type",
+            Some(json!("")),
+            "artefacts[1].media_type",
+            "empty",
+        ),
+        (ALL_SOURCES, "/artefacts/0/content", Some(json!("\0")), "artefacts[0].content", "NUL"),
+    ]
+}
+
+#[test]
+fn each_limit_refuses_and_names_its_field() {
+    let cases = [head_cases(), revision_cases(), point_cases(), measured_cases(), artefact_cases()]
+        .concat();
+    for (golden, pointer, value, field, words) in cases {
+        let tree = edited(golden, pointer, value);
+        let report: Report = serde_json::from_value(tree)
+            .unwrap_or_else(|error| panic!("{pointer} should parse: {error}"));
+        let invalid = report.check().expect_err(pointer);
+        assert_eq!(invalid.field, field, "{pointer}: {invalid}");
+        assert!(invalid.problem.contains(words), "{pointer}: {invalid}");
+    }
+}
+
+#[test]
+fn counts_of_lists_are_bounded() {
+    let report: Report = serde_json::from_str(MEASURED).unwrap();
+    let grow = |edit: &dyn Fn(&mut Report)| {
+        let mut grown = report.clone();
+        edit(&mut grown);
+        grown.check().expect_err("a list that is too long").field
+    };
+    let cache = report.machine.identity.caches[0].clone();
+    assert_eq!(
+        grow(&|r| r.machine.identity.caches = vec![cache.clone(); 513]),
+        "machine.identity.caches"
+    );
+    assert_eq!(grow(&|r| r.points = vec![r.points[0].clone(); 10_001]), "points");
+    let measured = |r: &mut Report, edit: &dyn Fn(&mut scalewatch_wire::Measured)| {
+        if let scalewatch_wire::Outcome::Measured(measured) = &mut r.points[0].outcome {
+            edit(measured);
+        }
+    };
+    assert_eq!(
+        grow(&|r| measured(r, &|m| m.windows = vec![m.windows[0].clone(); 100_001])),
+        format!("{M}.windows")
+    );
+    assert_eq!(
+        grow(&|r| measured(r, &|m| m.metrics = vec![m.metrics[0].clone(); 65])),
+        format!("{M}.metrics")
+    );
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_refused_by_the_parser_and_by_the_check() {
+    for bad in ["NaN", "Infinity", "-Infinity", "1e999", "null", "\"1\""] {
+        let text = ALL_SOURCES.replace("17.5", bad);
+        assert!(serde_json::from_str::<Report>(&text).is_err(), "{bad}");
+    }
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut report: Report = serde_json::from_str(ALL_SOURCES).unwrap();
+        if let scalewatch_wire::Outcome::Measured(measured) = &mut report.points[0].outcome {
+            measured.metrics[4].source = scalewatch_wire::Source::Values(vec![bad]);
+        }
+        let invalid = report.check().expect_err("not a finite number");
+        assert_eq!(invalid.field, format!("{M}.metrics[4].source.values"));
+    }
+}
+
+#[test]
+fn whole_numbers_are_whole_and_not_negative() {
+    for (pointer, value) in [
+        ("/points/0/tasks", json!(1.5)),
+        ("/points/0/tasks", json!(-1)),
+        ("/points/0/tasks", json!("1")),
+        ("/points/0/outcome/measured/windows/0/ops/0", json!(-1)),
+        ("/points/0/outcome/measured/windows/0/ops/0", json!(1.5)),
+        ("/points/0/outcome/measured/windows/0/dt_ns", json!(1e30)),
+        ("/format", json!(4294967297_u64)),
+    ] {
+        let tree = edited(MEASURED, pointer, Some(value.clone()));
+        assert!(serde_json::from_value::<Report>(tree).is_err(), "{pointer} = {value}");
+    }
+}
+
+#[test]
+fn closed_sets_admit_no_other_word() {
+    for (pointer, value) in [
+        ("/project/subject", "library"),
+        ("/points/0/outcome/measured/metrics/0/unit", "ops"),
+        ("/points/0/outcome/measured/metrics/0/unit", "MB/s"),
+        ("/points/0/outcome/measured/metrics/0/direction", "up"),
+        ("/points/0/outcome/measured/metrics/0/source", "guess"),
+    ] {
+        let tree = edited(MEASURED, pointer, Some(json!(value)));
+        assert!(serde_json::from_value::<Report>(tree).is_err(), "{pointer} = {value}");
+    }
+    assert_eq!(scalewatch_wire::Unit::parse("MB/s"), None);
+}
+
+#[test]
+fn unknown_fields_are_refused_at_every_level() {
+    for parent in [
+        "",
+        "/machine",
+        "/machine/identity",
+        "/machine/identity/caches/0",
+        "/project",
+        "/revision",
+        "/points/0",
+        "/points/0/outcome/measured",
+        "/points/0/outcome/measured/windows/0",
+        "/points/0/outcome/measured/metrics/0",
+        "/points/0/outcome/measured/disturbance",
+        "/artefacts/0",
+    ] {
+        let tree = edited(ALL_SOURCES, &format!("{parent}/surprise"), Some(json!(1)));
+        let error = serde_json::from_value::<Report>(tree).expect_err(parent).to_string();
+        assert!(error.contains("surprise"), "{parent}: {error}");
+    }
+    let tree = edited(FAILED, "/points/0/outcome/failed/surprise", Some(json!(1)));
+    assert!(serde_json::from_value::<Report>(tree).is_err());
+}
+
+#[test]
+fn each_mandatory_field_is_missed_by_name() {
+    for pointer in [
+        "/format",
+        "/run",
+        "/started_at",
+        "/finished_at",
+        "/machine",
+        "/environment",
+        "/project",
+        "/revision",
+        "/points",
+        "/revision/commit",
+        "/revision/branch",
+        "/revision/subject",
+        "/points/0/version",
+        "/points/0/parameters",
+        "/points/0/tasks",
+        "/points/0/outcome",
+        "/points/0/outcome/measured/disturbance",
+        "/points/0/outcome/measured/metrics/0/unit",
+        "/points/0/outcome/measured/metrics/0/direction",
+        "/points/0/outcome/measured/windows/0/cpu_ns",
+    ] {
+        let name = pointer.rsplit('/').next().unwrap();
+        let error = serde_json::from_value::<Report>(edited(MEASURED, pointer, None))
+            .expect_err(pointer)
+            .to_string();
+        assert!(error.contains(name), "{pointer}: {error}");
+    }
+}
+
+#[test]
+fn every_unit_and_direction_is_read_back_from_its_symbol() {
+    for unit in scalewatch_wire::Unit::ALL {
+        assert_eq!(scalewatch_wire::Unit::parse(unit.symbol()), Some(unit));
+        assert_eq!(serde_json::to_value(unit).unwrap(), json!(unit.symbol()));
+    }
+    for direction in [scalewatch_wire::Direction::Higher, scalewatch_wire::Direction::Lower] {
+        assert_eq!(scalewatch_wire::Direction::parse(direction.word()), Some(direction));
+        assert_eq!(serde_json::to_value(direction).unwrap(), json!(direction.word()));
+    }
+}
