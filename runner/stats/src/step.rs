@@ -32,6 +32,19 @@ pub struct Policy {
     pub noise_floor: f64,
 }
 
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy {
+            least_effect: 0.005,
+            least_scales: 0.5,
+            largest_p: 1e-5,
+            large_shift_scales: 5.0,
+            few_points: 3,
+            noise_floor: 0.0,
+        }
+    }
+}
+
 /// A change of level between two neighbouring observations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {

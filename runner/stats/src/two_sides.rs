@@ -29,6 +29,12 @@ pub struct Policy {
     pub seed: u64,
 }
 
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy { alpha: 0.01, least_effect: 0.005, seed: 1 }
+    }
+}
+
 /// Verdict of one point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointJudgement {
