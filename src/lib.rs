@@ -15,6 +15,7 @@ pub mod config;
 pub mod db;
 pub mod detect;
 pub mod error;
+pub mod format;
 pub mod ingest;
 pub mod mail;
 pub mod model;

@@ -1,4 +1,29 @@
 //! Points → SVG (pages) or PNG (mails), by plotters; pure, the same marks in both.
+//!
+//! A plot is plain data with a sentence that says what it shows ([`CurvePlot::sentence`] …);
+//! [`svg`] and [`png`] draw it. Values are drawn as given: what cannot be drawn (not finite) is
+//! left out.
+
+mod compare;
+mod curve;
+mod frame;
+mod history;
+mod palette;
+mod pen;
+pub mod png;
+mod scale;
+mod strip;
+pub mod svg;
+mod words;
+
+/// Size of a plot, CSS pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}
 
 /// One measured point of a curve.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +37,7 @@ pub struct CurvePoint {
 }
 
 /// One line of a curve plot; base comes first with hollow markers, head second with filled ones.
+/// A line that stands alone has filled markers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurveLine {
     /// Written at the line's end.
@@ -20,8 +46,8 @@ pub struct CurveLine {
     pub points: Vec<CurvePoint>,
 }
 
-/// Throughput against tasks.
-#[derive(Debug, Clone, PartialEq)]
+/// A metric against tasks.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct CurvePlot {
     /// What y is, with its unit, e.g. `ops/s, higher is better`.
     pub y_title: String,
@@ -29,4 +55,109 @@ pub struct CurvePlot {
     pub lines: Vec<CurveLine>,
     /// Task counts at which the topology changes, with a label (`cores full`, `SMT`).
     pub topology: Vec<(u32, String)>,
+    /// Value of one task on the ideal line, which grows with the task count; none for no line.
+    pub ideal: Option<f64>,
+}
+
+/// One run in a history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryDot {
+    /// Median of the run.
+    pub value: f64,
+    /// 95 % interval of the median, where there is one.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// One revision of a history, with its runs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HistoryColumn {
+    /// The commit, shortened.
+    pub commit: String,
+    /// The day, written under the axis where it changes.
+    pub date: Option<String>,
+    /// Measured runs; empty when all failed.
+    pub dots: Vec<HistoryDot>,
+    /// How many runs failed.
+    pub failed: usize,
+}
+
+/// A level between two steps: the median of columns `from..=to`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// First column.
+    pub from: usize,
+    /// Last column.
+    pub to: usize,
+    /// Height.
+    pub value: f64,
+}
+
+/// A change found in a history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Band {
+    /// Last column before the change.
+    pub from: usize,
+    /// First column after it.
+    pub to: usize,
+    /// E.g. `incident 3, −11.8 %`.
+    pub label: String,
+    /// For the worse.
+    pub worse: bool,
+}
+
+/// A metric against revisions, evenly spaced in their order, the newest on the right.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HistoryPlot {
+    /// What y is, with its unit, e.g. `ops/s, higher is better`.
+    pub y_title: String,
+    /// Revisions in order.
+    pub columns: Vec<HistoryColumn>,
+    /// Levels in order.
+    pub levels: Vec<Level>,
+    /// Changes, labelled.
+    pub bands: Vec<Band>,
+    /// Columns before which the environment changed, with the reason.
+    pub environments: Vec<(usize, String)>,
+}
+
+/// One row of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompareRow {
+    /// E.g. `16 tasks`.
+    pub label: String,
+    /// head ÷ base and its interval; none where there is no ratio.
+    pub ratio: Option<(f64, f64, f64)>,
+    /// Noise floor, relative; 0 when unknown.
+    pub noise_floor: f64,
+    /// For the worse, for the better, or undecided.
+    pub worse: Option<bool>,
+    /// Written at the row's right end, e.g. `−11.8 %`.
+    pub note: String,
+}
+
+/// head ÷ base, one row a point, on a shared axis of log ratios.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ComparePlot {
+    /// What is compared, e.g. `head ÷ base, ops/s, higher is better`.
+    pub title: String,
+    /// Rows from top to bottom.
+    pub rows: Vec<CompareRow>,
+}
+
+/// All samples of one point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StripRow {
+    /// E.g. `16 tasks`.
+    pub label: String,
+    /// Every sample, in order of time.
+    pub values: Vec<f64>,
+}
+
+/// Every sample of every point, each relative to the median of its row.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StripPlot {
+    /// What is shown, e.g. `ops/s, relative to the point's median`.
+    pub title: String,
+    /// Rows from top to bottom.
+    pub rows: Vec<StripRow>,
 }
