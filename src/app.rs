@@ -1,11 +1,21 @@
-//! What every handler holds, and the one router.
+//! What every handler holds, the one router, and serving it until told to stop.
 
+use std::future::Future;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
+use anyhow::{Context, Result, anyhow};
 use sqlx::PgPool;
+use tokio::net::TcpListener;
+use tower_http::compression::CompressionLayer;
 
 use crate::clock::Clock;
 use crate::config::Config;
+
+/// How long requests in flight may still take once the service is told to stop.
+const DRAIN: Duration = Duration::from_secs(10);
 
 /// Shared by all handlers and the worker; cheap to clone.
 #[derive(Debug, Clone)]
@@ -20,5 +30,49 @@ pub struct App {
 
 /// Every route: the API below `/api/v1`, pages, static files, `/health`.
 pub fn router(app: App) -> axum::Router {
-    axum::Router::new().merge(crate::api::router()).merge(crate::pages::router()).with_state(app)
+    axum::Router::new()
+        .merge(crate::api::router())
+        .merge(crate::pages::router())
+        .layer(CompressionLayer::new())
+        .with_state(app)
+}
+
+/// Binds the address the service listens on.
+///
+/// # Errors
+/// Says so plainly when the port is taken or not ours to take.
+pub async fn listen(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => anyhow!(
+            "port {} of {} is taken by another program; stop it, or set SCALEWATCH_LISTEN to a \
+             free address",
+            address.port(),
+            address.ip()
+        ),
+        _ => anyhow::Error::new(error).context(format!("cannot listen on {address}")),
+    })
+}
+
+/// Serves until `stop` completes, then lets requests in flight finish, at most [`DRAIN`].
+///
+/// # Errors
+/// When the listener fails.
+pub async fn serve(app: App, listener: TcpListener, stop: impl Future<Output = ()>) -> Result<()> {
+    let (tell, told) = tokio::sync::watch::channel(false);
+    let stopped = |mut told: tokio::sync::watch::Receiver<bool>| async move {
+        let _ = told.wait_for(|stop| *stop).await;
+    };
+    let server = tokio::spawn(
+        axum::serve(listener, router(app)).with_graceful_shutdown(stopped(told)).into_future(),
+    );
+    stop.await;
+    tracing::info!("stopping");
+    let _ = tell.send(true);
+    match tokio::time::timeout(DRAIN, server).await {
+        Ok(ended) => ended.context("the server task died")?.context("the listener failed"),
+        Err(_) => {
+            tracing::warn!("requests still in flight were cut off");
+            Ok(())
+        }
+    }
 }

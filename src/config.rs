@@ -1,33 +1,194 @@
 //! Settings, from the environment; each has a default that needs nothing.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
 
 /// Everything that can be set.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// `SCALEWATCH_LISTEN`; default 127.0.0.1:8420.
     pub listen: SocketAddr,
-    /// `SCALEWATCH_URL`: how the outside reaches us, for links in mails; default http://<listen>.
+    /// `SCALEWATCH_URL`: how the outside reaches us, for links in mails; default `http://<listen>`.
     pub public_url: String,
     /// `SCALEWATCH_DATA`, else the XDG data folder + `scalewatch`.
     pub data: PathBuf,
     /// `DATABASE_URL`; the embedded Postgres when unset.
     pub database_url: Option<String>,
+    /// `SCALEWATCH_DATABASE_CONNECTIONS`: most connections held to Postgres; default 16.
+    pub database_connections: u32,
+    /// `SCALEWATCH_LOG_FORMAT`: `text` (default) or `json`. What is logged is set by `RUST_LOG`.
+    pub log_format: LogFormat,
     /// Where mail goes.
     pub mail: Mail,
+}
+
+/// Shape of log lines on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
 }
 
 /// Mail settings.
 #[derive(Debug, Clone)]
 pub struct Mail {
-    /// `SCALEWATCH_MAIL_FROM`.
+    /// `SCALEWATCH_MAIL_FROM`; default `scalewatch@localhost`.
     pub from: String,
-    /// `SCALEWATCH_MAIL_TO`, comma-separated.
+    /// `SCALEWATCH_MAIL_TO`, comma-separated; default `root@localhost`.
     pub to: Vec<String>,
     /// `SCALEWATCH_SMTP_URL`, e.g. `smtp://user@host:587?tls=required` or `smtps://…`;
     /// the password comes from `SCALEWATCH_SMTP_PASSWORD_FILE`. Unset: .eml files in `data/mail`.
     pub smtp_url: Option<String>,
     /// `SCALEWATCH_SMTP_PASSWORD_FILE`.
     pub smtp_password_file: Option<PathBuf>,
+}
+
+impl Config {
+    /// Settings of this process's environment.
+    ///
+    /// # Errors
+    /// A variable whose value cannot be read, by its name.
+    pub fn from_env() -> Result<Config> {
+        Config::from_lookup(|name| std::env::var(name).ok())
+    }
+
+    /// Settings where `lookup` gives the value of a variable; an empty value counts as unset.
+    ///
+    /// # Errors
+    /// As [`Config::from_env`].
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Config> {
+        let set = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
+        let listen: SocketAddr = match set("SCALEWATCH_LISTEN") {
+            None => SocketAddr::from(([127, 0, 0, 1], 8420)),
+            Some(value) => value.parse().with_context(|| {
+                format!("SCALEWATCH_LISTEN is `{value}`, not an address such as 127.0.0.1:8420")
+            })?,
+        };
+        let log_format = match set("SCALEWATCH_LOG_FORMAT").as_deref() {
+            None | Some("text") => LogFormat::Text,
+            Some("json") => LogFormat::Json,
+            Some(other) => bail!("SCALEWATCH_LOG_FORMAT is `{other}`, neither text nor json"),
+        };
+        let database_connections = match set("SCALEWATCH_DATABASE_CONNECTIONS") {
+            None => 16,
+            Some(value) => {
+                value.parse().ok().filter(|n| (2..=1000).contains(n)).with_context(|| {
+                    format!("SCALEWATCH_DATABASE_CONNECTIONS is `{value}`, not 2 to 1000")
+                })?
+            }
+        };
+        Ok(Config {
+            listen,
+            public_url: set("SCALEWATCH_URL")
+                .map_or_else(|| format!("http://{listen}"), |url| url.trim_end_matches('/').into()),
+            data: data_folder(&set)?,
+            database_url: set("DATABASE_URL"),
+            database_connections,
+            log_format,
+            mail: Mail::from_lookup(&set),
+        })
+    }
+
+    /// Settings for tests: nothing of the environment, any free port, files below `data`.
+    pub fn for_testing(data: &Path) -> Config {
+        let mut config = Config::from_lookup(|name| {
+            (name == "SCALEWATCH_DATA").then(|| data.display().to_string())
+        })
+        .expect("the defaults are valid");
+        config.listen.set_port(0);
+        config.public_url = "http://scalewatch.test".into();
+        config.database_connections = 4;
+        config
+    }
+
+    /// The database's address.
+    ///
+    /// # Errors
+    /// When `DATABASE_URL` is unset.
+    pub fn database_url(&self) -> Result<&str> {
+        self.database_url.as_deref().context(
+            "DATABASE_URL is not set; give it (postgres://user@host/database), or let \
+             `scalewatch up` bring a Postgres of its own",
+        )
+    }
+}
+
+impl Mail {
+    fn from_lookup(set: &impl Fn(&str) -> Option<String>) -> Mail {
+        let to = set("SCALEWATCH_MAIL_TO").unwrap_or_else(|| "root@localhost".into());
+        Mail {
+            from: set("SCALEWATCH_MAIL_FROM").unwrap_or_else(|| "scalewatch@localhost".into()),
+            to: to.split(',').map(|one| one.trim().to_owned()).filter(|s| !s.is_empty()).collect(),
+            smtp_url: set("SCALEWATCH_SMTP_URL"),
+            smtp_password_file: set("SCALEWATCH_SMTP_PASSWORD_FILE").map(PathBuf::from),
+        }
+    }
+}
+
+fn data_folder(set: &impl Fn(&str) -> Option<String>) -> Result<PathBuf> {
+    if let Some(folder) = set("SCALEWATCH_DATA") {
+        return Ok(folder.into());
+    }
+    let xdg = set("XDG_DATA_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    xdg.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/share")))
+        .map(|folder| folder.join("scalewatch"))
+        .context("neither SCALEWATCH_DATA nor HOME is set: where should data go?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(settings: &[(&str, &str)]) -> Result<Config> {
+        let settings: Vec<_> = settings.to_vec();
+        Config::from_lookup(move |name| {
+            let found = settings.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn defaults_need_nothing_but_a_home() {
+        let config = config(&[("HOME", "/home/ada"), ("DATABASE_URL", "")]).unwrap();
+        assert_eq!(config.listen.to_string(), "127.0.0.1:8420");
+        assert_eq!(config.public_url, "http://127.0.0.1:8420");
+        assert_eq!(config.data, Path::new("/home/ada/.local/share/scalewatch"));
+        assert_eq!(config.database_url, None);
+        assert!(config.database_url().unwrap_err().to_string().contains("scalewatch up"));
+        assert_eq!(config.mail.to, ["root@localhost"]);
+    }
+
+    #[test]
+    fn the_xdg_folder_and_our_own_variable_win_over_home() {
+        let home = ("HOME", "/home/ada");
+        let xdg = config(&[home, ("XDG_DATA_HOME", "/data")]).unwrap();
+        assert_eq!(xdg.data, Path::new("/data/scalewatch"));
+        let relative = config(&[home, ("XDG_DATA_HOME", "data")]).unwrap();
+        assert_eq!(relative.data, Path::new("/home/ada/.local/share/scalewatch"));
+        let own = config(&[home, ("XDG_DATA_HOME", "/data"), ("SCALEWATCH_DATA", "/sw")]).unwrap();
+        assert_eq!(own.data, Path::new("/sw"));
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_read_is_refused_by_its_name() {
+        for (name, value) in [
+            ("SCALEWATCH_LISTEN", "localhost"),
+            ("SCALEWATCH_LOG_FORMAT", "xml"),
+            ("SCALEWATCH_DATABASE_CONNECTIONS", "1"),
+        ] {
+            let refused = config(&[("HOME", "/h"), (name, value)]).unwrap_err().to_string();
+            assert!(refused.contains(name) && refused.contains(value), "{refused}");
+        }
+        assert!(config(&[]).unwrap_err().to_string().contains("SCALEWATCH_DATA"));
+    }
+
+    #[test]
+    fn mail_goes_to_every_address_of_the_list() {
+        let config = config(&[("HOME", "/h"), ("SCALEWATCH_MAIL_TO", "a@x, b@x,")]).unwrap();
+        assert_eq!(config.mail.to, ["a@x", "b@x"]);
+    }
 }

@@ -34,6 +34,20 @@ pub enum Error {
         /// What is wrong and where.
         detail: String,
     },
+    /// A query parameter that is unknown or cannot be read.
+    #[error("{parameter}: {problem}")]
+    Query {
+        /// Name of the parameter.
+        parameter: String,
+        /// What is wrong, with what is allowed.
+        problem: String,
+    },
+    /// The body's type or encoding is not one we read.
+    #[error("{0}")]
+    UnsupportedMedia(String),
+    /// The path exists, the method does not.
+    #[error("this path does not answer {0}")]
+    MethodNotAllowed(String),
     /// Larger than the limit.
     #[error("the body is larger than {limit} bytes")]
     TooLarge {
@@ -45,12 +59,26 @@ pub enum Error {
     Conflict {
         /// Stable snake-case code, e.g. `run_reused`.
         code: &'static str,
+        /// Path of the field that contradicts.
+        field: String,
         /// What it contradicts.
         detail: String,
     },
     /// Ours, not the client's.
     #[error(transparent)]
     Internal(#[from] anyhow::Error),
+}
+
+impl Error {
+    /// A field that breaks a limit, under the code `invalid_field`.
+    pub fn invalid(field: impl Into<String>, problem: impl Into<String>) -> Error {
+        Error::Invalid { code: "invalid_field", field: field.into(), problem: problem.into() }
+    }
+
+    /// A query parameter that cannot be read.
+    pub fn query(parameter: impl Into<String>, problem: impl Into<String>) -> Error {
+        Error::Query { parameter: parameter.into(), problem: problem.into() }
+    }
 }
 
 impl From<sqlx::Error> for Error {

@@ -1,3 +1,15 @@
-//! The service's command line.
+//! The service's program: reads the command line, runs it, prints what went wrong once.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    match scalewatch::cli::run(scalewatch::cli::Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("scalewatch: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,1 +1,41 @@
-//! See the crate's map.
+//! All SQL. Functions are named by what they do (`find_*` → `Option`, `list_*` → `Vec`, `insert*`,
+//! `mark_*`), take a pool or a connection, and return nouns of [`crate::model`].
+
+pub mod health;
+pub mod machine;
+pub mod schema;
+pub mod token;
+mod types;
+
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+
+/// Connections to Postgres; each function takes one when it needs it.
+pub type Pool = sqlx::PgPool;
+
+/// How a query fails.
+pub type Failure = sqlx::Error;
+
+/// One connection, inside a transaction where a caller has begun one.
+pub type Connection = sqlx::PgConnection;
+
+/// Opens a pool of at most `most` connections and checks that the database answers.
+///
+/// # Errors
+/// An address that cannot be read, or a database that does not answer within 10 s.
+pub async fn connect(url: &str, most: u32) -> anyhow::Result<Pool> {
+    let options = PgConnectOptions::from_str(url)
+        .context("DATABASE_URL cannot be read")?
+        .application_name("scalewatch");
+    let place = format!("{}:{}", options.get_host(), options.get_port());
+    PgPoolOptions::new()
+        .max_connections(most)
+        .acquire_timeout(Duration::from_secs(10))
+        .idle_timeout(Duration::from_secs(60))
+        .connect_with(options)
+        .await
+        .with_context(|| format!("the database at {place} does not answer"))
+}

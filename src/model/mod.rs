@@ -1,3 +1,18 @@
-//! See the crate's map.
+//! The nouns, as rows read back: pure data, no SQL, no IO, no clock.
 
+pub mod account;
+pub mod environment;
+pub mod ids;
+pub mod machine;
+pub mod revision;
+pub mod run;
+pub mod series;
 pub mod step;
+
+pub use account::{Scope, Secret, Token};
+pub use environment::{Difference, Environment};
+pub use ids::*;
+pub use machine::Machine;
+pub use revision::{Branch, OrderBy, Project, Revision};
+pub use run::{Artefact, Run, RunMetric, RunPoint, RunValues};
+pub use series::{Curve, Measurement, Series};

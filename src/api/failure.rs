@@ -1,0 +1,74 @@
+//! [`Error`] as an answer of the API. What is ours is logged here, once, under a number that the
+//! client can quote; its text stays here.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use wire::{ErrorBody, ErrorDetail};
+
+use crate::error::Error;
+
+/// An error on its way out.
+#[derive(Debug)]
+pub struct Failure(pub Error);
+
+impl<E: Into<Error>> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure(error.into())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let status = status(&self.0);
+        let mut answer = (status, Json(ErrorBody { error: detail(self.0) })).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            let bearer = HeaderValue::from_static("Bearer realm=\"scalewatch\"");
+            answer.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
+        }
+        answer
+    }
+}
+
+/// The HTTP status of an error, for the API and for pages.
+pub fn status(error: &Error) -> StatusCode {
+    match error {
+        Error::NotFound(_) => StatusCode::NOT_FOUND,
+        Error::Unauthorised(_) => StatusCode::UNAUTHORIZED,
+        Error::Forbidden(_) => StatusCode::FORBIDDEN,
+        Error::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+        Error::Malformed { .. } | Error::Query { .. } => StatusCode::BAD_REQUEST,
+        Error::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
+        Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        Error::Conflict { .. } => StatusCode::CONFLICT,
+        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+fn detail(error: Error) -> ErrorDetail {
+    let sentence = error.to_string();
+    let (code, detail, field) = match error {
+        Error::NotFound(_) => ("not_found", sentence, None),
+        Error::Unauthorised(_) => ("unauthorised", sentence, None),
+        Error::Forbidden(_) => ("forbidden", sentence, None),
+        Error::Invalid { code, field, problem } => (code, problem, Some(field)),
+        Error::Malformed { code, .. } => (code, sentence, None),
+        Error::Query { parameter, problem } => ("invalid_parameter", problem, Some(parameter)),
+        Error::UnsupportedMedia(_) => ("unsupported_media_type", sentence, None),
+        Error::MethodNotAllowed(_) => ("method_not_allowed", sentence, None),
+        Error::TooLarge { .. } => ("body_too_large", sentence, None),
+        Error::Conflict { code, field, .. } => (code, sentence, Some(field)),
+        Error::Internal(cause) => {
+            ("internal", format!("something failed here; quote {} to us", log(&cause)), None)
+        }
+    };
+    ErrorDetail { code: code.to_owned(), detail, field }
+}
+
+/// Logs what failed here with its chain of causes, and returns the number to quote.
+pub fn log(cause: &anyhow::Error) -> String {
+    let number = format!("{:08x}", rand::random::<u32>());
+    tracing::error!(number, cause = format!("{cause:#}"), "a request failed here");
+    number
+}

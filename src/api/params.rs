@@ -1,0 +1,89 @@
+//! Query parameters. Each is asked for by name; one that nobody asked for is refused, so that a
+//! misspelt filter is an error and never a filter that is silently missing.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use axum::extract::{FromRequestParts, Query};
+use axum::http::request::Parts;
+
+use crate::error::{Error, Result};
+
+/// Most rows of one page of a list.
+pub const MOST_ROWS: i64 = 500;
+
+/// Rows of a page when the client does not say.
+const ROWS: i64 = 100;
+
+/// The parameters that were not asked for yet.
+#[derive(Debug)]
+pub struct Params {
+    left: Vec<(String, String)>,
+    known: Vec<&'static str>,
+}
+
+impl Params {
+    /// The value of a parameter, if it is given.
+    ///
+    /// # Errors
+    /// When it is given twice or cannot be read.
+    pub fn take<T: FromStr<Err: Display>>(&mut self, name: &'static str) -> Result<Option<T>> {
+        self.known.push(name);
+        let mut values = self.left.extract_if(.., |(key, _)| key == name).map(|(_, value)| value);
+        let (first, second) = (values.next(), values.next());
+        drop(values);
+        if second.is_some() {
+            return Err(Error::query(name, "is given twice"));
+        }
+        let Some(text) = first else { return Ok(None) };
+        let problem = |error| Error::query(name, format!("`{text}` cannot be read: {error}"));
+        text.parse().map(Some).map_err(problem)
+    }
+
+    /// The value of a parameter that must be given.
+    ///
+    /// # Errors
+    /// As [`Params::take`], and when it is not given.
+    pub fn require<T: FromStr<Err: Display>>(&mut self, name: &'static str) -> Result<T> {
+        self.take(name)?.ok_or_else(|| Error::query(name, "must be given"))
+    }
+
+    /// `limit`: rows of a page, 1 to [`MOST_ROWS`].
+    ///
+    /// # Errors
+    /// As [`Params::take`], and when it is out of range.
+    pub fn limit(&mut self) -> Result<i64> {
+        let rows = self.take("limit")?.unwrap_or(ROWS);
+        if (1..=MOST_ROWS).contains(&rows) {
+            return Ok(rows);
+        }
+        Err(Error::query("limit", format!("must be 1 to {MOST_ROWS}")))
+    }
+
+    /// Refuses what nobody asked for.
+    ///
+    /// # Errors
+    /// The first unknown parameter, with the known ones.
+    pub fn finish(self) -> Result<()> {
+        match self.left.into_iter().next() {
+            None => Ok(()),
+            Some((name, _)) => Err(Error::query(
+                name,
+                match self.known.as_slice() {
+                    [] => "is not known: this path takes no parameters".to_owned(),
+                    known => format!("is not known: this path takes {}", known.join(", ")),
+                },
+            )),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Params {
+    type Rejection = super::Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Params, super::Failure> {
+        let Query(left) = Query::try_from_uri(&parts.uri)
+            .map_err(|error| Error::query("query", error.body_text()))?;
+        Ok(Params { left, known: Vec::new() })
+    }
+}

@@ -1,0 +1,135 @@
+//! `admin`: tokens and machines. A secret is printed once, alone on standard output.
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::{Args, Subcommand};
+use time::format_description::well_known::Rfc3339;
+use time::{Duration, OffsetDateTime};
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::db;
+use crate::model::{Scope, Secret, Token, TokenId};
+
+#[derive(Debug, Subcommand)]
+pub enum Admin {
+    /// Make, list and revoke tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// List machines
+    #[command(subcommand)]
+    Machine(MachineCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Make a token and print its secret, which is shown this once
+    Create(Create),
+    /// List tokens, secrets left out
+    List,
+    /// Refuse a token from now on
+    Revoke {
+        /// Number of the token, as `list` shows it
+        id: i64,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Create {
+    /// What people call it
+    #[arg(long)]
+    name: String,
+    /// What it may do: read, upload, register or admin
+    #[arg(long, value_parser = scope)]
+    scope: Scope,
+    /// Id of the machine that an upload token is bound to
+    #[arg(long, required_if_eq("scope", "upload"))]
+    machine: Option<String>,
+    /// Days after which it is refused; never when left out
+    #[arg(long, value_parser = clap::value_parser!(i64).range(1..=36_500))]
+    expires_days: Option<i64>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MachineCommand {
+    /// List registered machines
+    List,
+}
+
+fn scope(word: &str) -> Result<Scope> {
+    Scope::parse(word).ok_or_else(|| anyhow!("is none of read, upload, register, admin"))
+}
+
+impl Admin {
+    pub async fn run(self, config: &Config) -> Result<()> {
+        let pool = db::connect(config.database_url()?, 2).await?;
+        if let Some(problem) = db::schema::problem(&pool).await? {
+            bail!("{problem}");
+        }
+        let now = Clock::system().now();
+        match self {
+            Admin::Token(TokenCommand::Create(create)) => create.run(&pool, now).await?,
+            Admin::Token(TokenCommand::List) => {
+                for token in db::token::list(&pool).await? {
+                    println!("{}", line(&token, now));
+                }
+            }
+            Admin::Token(TokenCommand::Revoke { id }) => {
+                if !db::token::mark_revoked(&pool, TokenId(id), now).await? {
+                    bail!("there is no token {id} that is not revoked yet");
+                }
+                println!("token {id} is refused from now on");
+            }
+            Admin::Machine(MachineCommand::List) => {
+                for machine in db::machine::list(&pool).await? {
+                    let seen = machine.last_seen_at.map_or_else(|| "never".into(), full_time);
+                    println!("{}\t{}\tlast report {seen}", machine.public_id, machine.name);
+                }
+            }
+        }
+        pool.close().await;
+        Ok(())
+    }
+}
+
+impl Create {
+    async fn run(self, pool: &db::Pool, now: OffsetDateTime) -> Result<()> {
+        let machine = match (self.scope, &self.machine) {
+            (Scope::Upload, Some(id)) => {
+                let found = db::machine::find_by_public_id(pool, id).await?;
+                Some(found.with_context(|| format!("no machine has the id `{id}`"))?.id)
+            }
+            (_, None) => None,
+            (_, Some(_)) => bail!("--machine goes with --scope upload alone"),
+        };
+        let expires_at = self.expires_days.map(|days| now + Duration::days(days));
+        let secret = Secret::random();
+        let new = db::token::New {
+            name: &self.name,
+            scope: self.scope,
+            machine,
+            created_at: now,
+            expires_at,
+        };
+        let id = db::token::insert(pool, &new, &secret).await?;
+        eprintln!("token {id} ({}), shown this once:", self.scope.word());
+        println!("{}", secret.reveal());
+        Ok(())
+    }
+}
+
+fn line(token: &Token, now: OffsetDateTime) -> String {
+    let state = match (token.revoked_at, token.expires_at) {
+        (Some(at), _) => format!("revoked {}", full_time(at)),
+        (None, Some(at)) if at <= now => format!("expired {}", full_time(at)),
+        (None, Some(at)) => format!("expires {}", full_time(at)),
+        (None, None) => "never expires".into(),
+    };
+    let used = token
+        .last_used_at
+        .map_or_else(|| "never used".into(), |at| format!("last used {}", full_time(at)));
+    format!("{}\t{}\t{}\t{state}\t{used}", token.id, token.scope.word(), token.name)
+}
+
+fn full_time(at: OffsetDateTime) -> String {
+    at.format(&Rfc3339).unwrap_or_else(|_| at.to_string())
+}

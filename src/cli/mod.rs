@@ -1,0 +1,68 @@
+//! The command line: one variant a command, each a thin call into its module.
+
+mod admin;
+mod logging;
+mod serve;
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+
+use crate::config::Config;
+
+pub use serve::stop_signal;
+
+/// Finds out which commit made a kernel, a file system or an allocator scale worse.
+#[derive(Debug, Parser)]
+#[command(name = "scalewatch", version, arg_required_else_help = true, after_help = SETTINGS)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const SETTINGS: &str = "Settings (environment):
+  DATABASE_URL                     Postgres 15 or newer, e.g. postgres://user@host/scalewatch
+  SCALEWATCH_LISTEN                address to listen on [127.0.0.1:8420]
+  SCALEWATCH_URL                   how browsers and mail readers reach it [http://<listen>]
+  SCALEWATCH_DATA                  data folder [$XDG_DATA_HOME/scalewatch]
+  SCALEWATCH_DATABASE_CONNECTIONS  most connections to Postgres [16]
+  SCALEWATCH_LOG_FORMAT            text or json [text]
+  SCALEWATCH_MAIL_FROM, _MAIL_TO   sender, and recipients separated by commas
+  SCALEWATCH_SMTP_URL              smtp://user@host:587?tls=required; unset: .eml files
+  SCALEWATCH_SMTP_PASSWORD_FILE    file that holds the SMTP password
+  RUST_LOG                         what is logged [info]";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve pages and API, and run the worker, on the configured database
+    Serve(serve::Serve),
+    /// Bring the configured database to this version's schema
+    Migrate,
+    /// Tokens and machines
+    #[command(subcommand)]
+    Admin(admin::Admin),
+}
+
+/// Runs one command to its end.
+///
+/// # Errors
+/// What went wrong, for the person who typed the command.
+pub fn run(cli: Cli) -> Result<()> {
+    let config = Config::from_env()?;
+    logging::init(config.log_format);
+    // Requests wait for Postgres, not for a core: few threads keep idle memory small.
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4));
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?
+        .block_on(dispatch(cli.command, config))
+}
+
+async fn dispatch(command: Command, config: Config) -> Result<()> {
+    match command {
+        Command::Serve(serve) => serve.run(config).await,
+        Command::Migrate => serve::migrate(&config).await,
+        Command::Admin(admin) => admin.run(&config).await,
+    }
+}

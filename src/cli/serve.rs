@@ -1,0 +1,67 @@
+//! `serve` and `migrate`.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::app::{self, App};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::db;
+
+#[derive(Debug, clap::Args)]
+pub struct Serve {
+    /// Bring the database to this version's schema first
+    #[arg(long)]
+    migrate: bool,
+}
+
+impl Serve {
+    pub async fn run(self, config: Config) -> Result<()> {
+        let pool = db::connect(config.database_url()?, config.database_connections).await?;
+        if self.migrate {
+            db::schema::migrate(&pool).await?;
+        }
+        if let Some(problem) = db::schema::problem(&pool).await? {
+            bail!("{problem}");
+        }
+        let stop = stop_signal()?;
+        let listener = app::listen(config.listen).await?;
+        let address = listener.local_addr().context("cannot tell the port that was bound")?;
+        let app = App { db: pool.clone(), clock: Clock::system(), config: Arc::new(config) };
+        let mut out = std::io::stdout();
+        writeln!(out, "scalewatch listens on http://{address}").and_then(|()| out.flush()).ok();
+        let served = app::serve(app, listener, stop).await;
+        pool.close().await;
+        served
+    }
+}
+
+/// Applies every pending migration of the configured database.
+pub async fn migrate(config: &Config) -> Result<()> {
+    let pool = db::connect(config.database_url()?, 2).await?;
+    let applied = db::schema::migrate(&pool).await?;
+    match applied.as_slice() {
+        [] => println!("the schema is up to date"),
+        some => some.iter().for_each(|migration| println!("applied {migration}")),
+    }
+    pool.close().await;
+    Ok(())
+}
+
+/// Completes on SIGINT or SIGTERM.
+///
+/// # Errors
+/// When the handlers cannot be installed.
+pub fn stop_signal() -> Result<impl Future<Output = ()>> {
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot handle SIGINT")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot handle SIGTERM")?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}

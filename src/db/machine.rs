@@ -1,0 +1,135 @@
+//! Registered machines.
+
+use sqlx::PgExecutor;
+use sqlx::types::Json;
+use time::OffsetDateTime;
+
+use super::{Connection, Pool};
+use crate::model::{Machine, MachineId};
+
+/// All machines, by name.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list(pool: &Pool) -> Result<Vec<Machine>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
+               registered_at, last_seen_at
+           from machine order by name, id"#
+    );
+    Ok(rows.fetch_all(pool).await?.into_iter().map(Machine::from).collect())
+}
+
+/// The machine with this id of addresses.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find_by_public_id(
+    executor: impl PgExecutor<'_>,
+    public_id: &str,
+) -> Result<Option<Machine>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
+               registered_at, last_seen_at
+           from machine where public_id = $1"#,
+        public_id
+    );
+    Ok(row.fetch_optional(executor).await?.map(Machine::from))
+}
+
+/// The machine with this row.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find(
+    executor: impl PgExecutor<'_>,
+    id: MachineId,
+) -> Result<Option<Machine>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
+               registered_at, last_seen_at
+           from machine where id = $1"#,
+        id as MachineId
+    );
+    Ok(row.fetch_optional(executor).await?.map(Machine::from))
+}
+
+/// Stores a machine unless its id is known; whether it was stored.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn insert_if_unknown(
+    connection: &mut Connection,
+    machine: &wire::Machine,
+    registered_at: OffsetDateTime,
+) -> Result<bool, sqlx::Error> {
+    let stored = sqlx::query!(
+        "insert into machine (public_id, name, identity, registered_at) values ($1, $2, $3, $4)
+         on conflict on constraint machine_public_id_is_unique do nothing",
+        machine.id,
+        machine.name,
+        Json(&machine.identity) as _,
+        registered_at
+    );
+    Ok(stored.execute(connection).await?.rows_affected() == 1)
+}
+
+/// Gives a machine another name.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn mark_renamed(
+    connection: &mut Connection,
+    id: MachineId,
+    name: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!("update machine set name = $2 where id = $1", id as MachineId, name)
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// Notes that a report of this machine came; a later note stands.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn mark_seen(
+    executor: impl PgExecutor<'_>,
+    id: MachineId,
+    at: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update machine set last_seen_at = $2
+         where id = $1 and (last_seen_at is null or last_seen_at < $2)",
+        id as MachineId,
+        at
+    )
+    .execute(executor)
+    .await
+    .map(drop)
+}
+
+struct Row {
+    id: MachineId,
+    public_id: String,
+    name: String,
+    identity: Json<wire::Identity>,
+    registered_at: OffsetDateTime,
+    last_seen_at: Option<OffsetDateTime>,
+}
+
+impl From<Row> for Machine {
+    fn from(row: Row) -> Machine {
+        Machine {
+            id: row.id,
+            public_id: row.public_id,
+            name: row.name,
+            identity: row.identity.0,
+            registered_at: row.registered_at,
+            last_seen_at: row.last_seen_at,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Environments are content-addressed: equal facts, equal digest, one row.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sha2::{Digest, Sha256};
+use time::OffsetDateTime;
+
+use super::EnvironmentId;
+
+/// A set of facts about a machine that can change without changing the machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Environment {
+    /// Row.
+    pub id: EnvironmentId,
+    /// Dotted key → value.
+    pub facts: BTreeMap<String, String>,
+    /// When a run first came from it.
+    pub first_seen_at: OffsetDateTime,
+}
+
+/// One field in which two environments differ; none means the field is absent there.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Difference {
+    /// Dotted key, e.g. `kernel.release`.
+    pub field: String,
+    /// Value on the first side.
+    pub before: Option<String>,
+    /// Value on the second side.
+    pub after: Option<String>,
+}
+
+/// SHA-256 of the facts as JSON with sorted keys.
+pub fn digest(facts: &BTreeMap<String, String>) -> [u8; 32] {
+    let canonical = serde_json::to_vec(facts).expect("a map of strings serialises");
+    Sha256::digest(canonical).into()
+}
+
+/// The fields in which two sets of facts differ, by key.
+pub fn diff(
+    before: &BTreeMap<String, String>,
+    after: &BTreeMap<String, String>,
+) -> Vec<Difference> {
+    let fields: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    fields
+        .into_iter()
+        .filter(|field| before.get(*field) != after.get(*field))
+        .map(|field| Difference {
+            field: field.clone(),
+            before: before.get(field).cloned(),
+            after: after.get(field).cloned(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
+    }
+
+    #[test]
+    fn the_digest_depends_on_the_facts_alone() {
+        let one = facts(&[("a", "1"), ("b", "2")]);
+        assert_eq!(digest(&one), digest(&facts(&[("b", "2"), ("a", "1")])));
+        assert_ne!(digest(&one), digest(&facts(&[("a", "1"), ("b", "3")])));
+        assert_ne!(digest(&facts(&[("a", "1b")])), digest(&facts(&[("a1", "b")])));
+    }
+
+    #[test]
+    fn a_diff_names_changed_gone_and_new_fields() {
+        let before = facts(&[("fs.type", "ext4"), ("kernel.release", "6.9"), ("mm.thp", "always")]);
+        let after = facts(&[("cpu.smt", "on"), ("fs.type", "ext4"), ("kernel.release", "6.10")]);
+        let side = |value: &str| Some(value.to_owned());
+        let difference =
+            |field: &str, before, after| Difference { field: field.to_owned(), before, after };
+        assert_eq!(
+            diff(&before, &after),
+            [
+                difference("cpu.smt", None, side("on")),
+                difference("kernel.release", side("6.9"), side("6.10")),
+                difference("mm.thp", side("always"), None),
+            ]
+        );
+        assert!(diff(&before, &before).is_empty());
+    }
+}

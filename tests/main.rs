@@ -1,0 +1,5 @@
+//! Behaviour of the service, one binary; folders mirror `src/`.
+
+mod support;
+
+mod api;

@@ -1,0 +1,7 @@
+//! What tests share: the service on a database of the test's own, and reports built with defaults.
+
+pub mod build;
+pub mod service;
+
+pub use build::{ReportBuilder, a_machine, a_point, a_report};
+pub use service::{Answer, Enrolled, Service, noon};
