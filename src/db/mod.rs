@@ -1,9 +1,17 @@
 //! All SQL. Functions are named by what they do (`find_*` → `Option`, `list_*` → `Vec`, `insert*`,
 //! `mark_*`), take a pool or a connection, and return nouns of [`crate::model`].
 
+pub mod curve;
+pub mod environment;
 pub mod health;
+pub mod history;
 pub mod machine;
+pub mod point;
+pub mod project;
+pub mod revision;
+pub mod run;
 pub mod schema;
+pub mod series;
 pub mod token;
 mod types;
 

@@ -1,0 +1,110 @@
+//! The measurements of a curve, series by series, each in the order of revisions.
+
+use stats::summary::Summary;
+use time::OffsetDateTime;
+
+use super::{Failure, Pool};
+use crate::model::{
+    BranchId, Curve, CurveId, EnvironmentId, MachineId, Measurement, RevisionId, RunId, SeriesId,
+};
+
+/// Which measurements of a curve; none filters nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Filter<'a> {
+    /// Of this metric.
+    pub metric: Option<&'a str>,
+    /// At this task count.
+    pub tasks: Option<i32>,
+    /// On this branch. Ranks of different branches are not comparable: give it whenever order
+    /// matters.
+    pub branch: Option<BranchId>,
+    /// At these revisions.
+    pub revisions: Option<&'a [RevisionId]>,
+}
+
+/// Measurements of a curve by task count and metric, within a series by rank, then time; samples
+/// are left empty unless `with_samples`.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list(
+    pool: &Pool,
+    curve: &Curve,
+    filter: &Filter<'_>,
+    with_samples: bool,
+) -> Result<Vec<Measurement>, Failure> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select m.series_id as "series: SeriesId", s.tasks, m.run_id as run,
+               m.revision_id as "revision: RevisionId", v.branch_id as "branch: BranchId",
+               v.commit_id as commit, v.subject, v.committed_at, m.rank,
+               m.environment_id as "environment: EnvironmentId", m.finished_at, m.n, m.mean, m.sd,
+               m.min, m.median, m.max,
+               case when $7 then m.samples else '{}' end as "samples!"
+           from series s
+           join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
+           join revision v on v.id = m.revision_id
+           where s.machine_id = $1 and s.curve_id = $2
+             and ($3::text is null or s.metric = $3)
+             and ($4::integer is null or s.tasks = $4)
+             and ($5::bigint is null or v.branch_id = $5)
+             and ($6::bigint[] is null or m.revision_id = any($6))
+           order by s.tasks, s.metric, m.rank, m.finished_at, m.run_id"#,
+        curve.machine as MachineId,
+        curve.id as CurveId,
+        filter.metric,
+        filter.tasks,
+        filter.branch as Option<BranchId>,
+        filter.revisions as Option<&[RevisionId]>,
+        with_samples
+    );
+    Ok(rows.fetch_all(pool).await?.into_iter().map(Measurement::from).collect())
+}
+
+struct Row {
+    series: SeriesId,
+    tasks: i32,
+    run: RunId,
+    revision: RevisionId,
+    branch: BranchId,
+    commit: String,
+    subject: String,
+    committed_at: Option<OffsetDateTime>,
+    rank: i64,
+    environment: EnvironmentId,
+    finished_at: OffsetDateTime,
+    n: i32,
+    mean: f64,
+    sd: Option<f64>,
+    min: f64,
+    median: f64,
+    max: f64,
+    samples: Vec<f64>,
+}
+
+impl From<Row> for Measurement {
+    fn from(row: Row) -> Measurement {
+        Measurement {
+            series: row.series,
+            tasks: row.tasks,
+            run: row.run,
+            revision: row.revision,
+            branch: row.branch,
+            commit: row.commit,
+            subject: row.subject,
+            committed_at: row.committed_at,
+            rank: row.rank,
+            environment: row.environment,
+            finished_at: row.finished_at,
+            summary: Summary {
+                n: row.n as usize,
+                mean: row.mean,
+                sd: row.sd,
+                min: row.min,
+                median: row.median,
+                max: row.max,
+            },
+            samples: row.samples,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The points of a run with every raw window, and the values of each metric.
+
+use std::collections::{BTreeMap, HashMap};
+
+use sqlx::types::Json;
+use stats::summary::Summary;
+
+use super::types::word;
+use super::{Failure, Pool};
+use crate::model::{CurveId, MachineId, Run, RunMetric, RunPoint, RunValues, SeriesId};
+
+/// The points of a run, by workload, parameters and task count.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_of_run(pool: &Pool, run: &Run) -> Result<Vec<RunPoint>, Failure> {
+    let mut metrics = list_metrics(pool, run).await?;
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select p.curve_id as "curve: CurveId", c.workload, c.workload_version as version,
+               c.parameters as "parameters: Json<BTreeMap<String, String>>", p.tasks,
+               p.placement as "placement: Json<Vec<Vec<u32>>>", p.start_skew_ns, p.warmup_windows,
+               p.dt_ns, p.ops, p.cpu_ns, p.disturbance as "disturbance: Json<wire::Disturbance>",
+               p.failure as "failure: Json<wire::Failure>"
+           from point p join curve c on c.id = p.curve_id
+           where p.machine_id = $1 and p.run_id = $2
+           order by c.workload, c.workload_version, c.parameters, p.tasks"#,
+        run.machine as MachineId,
+        run.id
+    );
+    let rows = rows.fetch_all(pool).await?;
+    let point = |row: Row| {
+        let metrics = metrics.remove(&(row.curve, row.tasks)).unwrap_or_default();
+        row.into_point(metrics)
+    };
+    Ok(rows.into_iter().map(point).collect())
+}
+
+type ByPoint = HashMap<(CurveId, i32), Vec<RunMetric>>;
+
+async fn list_metrics(pool: &Pool, run: &Run) -> Result<ByPoint, Failure> {
+    let rows = sqlx::query!(
+        r#"select s.curve_id as "curve: CurveId", s.tasks, s.id as "series: SeriesId", s.metric,
+               s.unit, s.direction, m.samples, m.n, m.mean, m.sd, m.min, m.median, m.max
+           from measurement m join series s on s.id = m.series_id
+           where m.machine_id = $1 and m.run_id = $2
+           order by s.is_primary desc, s.id"#,
+        run.machine as MachineId,
+        run.id
+    );
+    let mut metrics = ByPoint::new();
+    for row in rows.fetch_all(pool).await? {
+        let metric = RunMetric {
+            series: row.series,
+            name: row.metric,
+            unit: word("unit", &row.unit, wire::Unit::parse)?,
+            direction: word("direction", &row.direction, wire::Direction::parse)?,
+            samples: row.samples,
+            summary: Summary {
+                n: row.n as usize,
+                mean: row.mean,
+                sd: row.sd,
+                min: row.min,
+                median: row.median,
+                max: row.max,
+            },
+        };
+        metrics.entry((row.curve, row.tasks)).or_default().push(metric);
+    }
+    Ok(metrics)
+}
+
+struct Row {
+    curve: CurveId,
+    workload: String,
+    version: i32,
+    parameters: Json<BTreeMap<String, String>>,
+    tasks: i32,
+    placement: Json<Vec<Vec<u32>>>,
+    start_skew_ns: Option<i64>,
+    warmup_windows: Option<i32>,
+    dt_ns: Vec<i64>,
+    ops: Vec<i64>,
+    cpu_ns: Vec<i64>,
+    disturbance: Json<wire::Disturbance>,
+    failure: Option<Json<wire::Failure>>,
+}
+
+impl Row {
+    fn into_point(self, metrics: Vec<RunMetric>) -> RunPoint {
+        let windows = self.windows();
+        let outcome = match self.failure {
+            Some(failure) => Err(failure.0),
+            None => Ok(RunValues {
+                placement: self.placement.0,
+                start_skew_ns: self.start_skew_ns.unwrap_or_default(),
+                warmup_windows: self.warmup_windows.unwrap_or_default(),
+                windows,
+                disturbance: self.disturbance.0,
+                metrics,
+            }),
+        };
+        RunPoint {
+            curve: self.curve,
+            workload: self.workload,
+            version: self.version,
+            parameters: self.parameters.0,
+            tasks: self.tasks,
+            outcome,
+        }
+    }
+
+    /// The arrays are window-major; a constraint holds their lengths together.
+    fn windows(&self) -> Vec<wire::Window> {
+        let counts = |all: &[i64]| all.iter().map(|count| *count as u64).collect();
+        let tasks = self.tasks as usize;
+        self.dt_ns
+            .iter()
+            .zip(self.ops.chunks_exact(tasks).zip(self.cpu_ns.chunks_exact(tasks)))
+            .map(|(dt_ns, (ops, cpu_ns))| wire::Window {
+                dt_ns: *dt_ns,
+                ops: counts(ops),
+                cpu_ns: counts(cpu_ns),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,113 @@
+//! Projects and their branches.
+
+use sqlx::PgExecutor;
+
+use super::types::word;
+use super::{Failure, Pool};
+use crate::model::revision::parse_subject;
+use crate::model::{Branch, BranchId, OrderBy, Project, ProjectId};
+
+/// All projects, by name.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list(pool: &Pool) -> Result<Vec<Project>, Failure> {
+    let rows = sqlx::query_as!(
+        ProjectRow,
+        r#"select id as "id: ProjectId", name, subject from project order by name"#
+    );
+    rows.fetch_all(pool).await?.into_iter().map(Project::try_from).collect()
+}
+
+/// The project of this name.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find_by_name(
+    executor: impl PgExecutor<'_>,
+    name: &str,
+) -> Result<Option<Project>, Failure> {
+    let row = sqlx::query_as!(
+        ProjectRow,
+        r#"select id as "id: ProjectId", name, subject from project where name = $1"#,
+        name
+    );
+    row.fetch_optional(executor).await?.map(Project::try_from).transpose()
+}
+
+/// The project of this row.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find(pool: &Pool, id: ProjectId) -> Result<Option<Project>, Failure> {
+    let row = sqlx::query_as!(
+        ProjectRow,
+        r#"select id as "id: ProjectId", name, subject from project where id = $1"#,
+        id as ProjectId
+    );
+    row.fetch_optional(pool).await?.map(Project::try_from).transpose()
+}
+
+/// The branches of a project, by name.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_branches(pool: &Pool, project: ProjectId) -> Result<Vec<Branch>, Failure> {
+    let rows = sqlx::query_as!(
+        BranchRow,
+        r#"select id as "id: BranchId", project_id as "project: ProjectId", name, order_by
+           from branch where project_id = $1 order by name"#,
+        project as ProjectId
+    );
+    rows.fetch_all(pool).await?.into_iter().map(Branch::try_from).collect()
+}
+
+/// The branch of this name.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find_branch(
+    executor: impl PgExecutor<'_>,
+    project: ProjectId,
+    name: &str,
+) -> Result<Option<Branch>, Failure> {
+    let row = sqlx::query_as!(
+        BranchRow,
+        r#"select id as "id: BranchId", project_id as "project: ProjectId", name, order_by
+           from branch where project_id = $1 and name = $2"#,
+        project as ProjectId,
+        name
+    );
+    row.fetch_optional(executor).await?.map(Branch::try_from).transpose()
+}
+
+struct ProjectRow {
+    id: ProjectId,
+    name: String,
+    subject: String,
+}
+
+impl TryFrom<ProjectRow> for Project {
+    type Error = Failure;
+
+    fn try_from(row: ProjectRow) -> Result<Project, Failure> {
+        let subject = word("subject", &row.subject, parse_subject)?;
+        Ok(Project { id: row.id, name: row.name, subject })
+    }
+}
+
+struct BranchRow {
+    id: BranchId,
+    project: ProjectId,
+    name: String,
+    order_by: String,
+}
+
+impl TryFrom<BranchRow> for Branch {
+    type Error = Failure;
+
+    fn try_from(row: BranchRow) -> Result<Branch, Failure> {
+        let order_by = word("order_by", &row.order_by, OrderBy::parse)?;
+        Ok(Branch { id: row.id, project: row.project, name: row.name, order_by })
+    }
+}

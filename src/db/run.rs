@@ -1,0 +1,104 @@
+//! Runs: their heads for lists, and what one run recorded.
+
+use time::OffsetDateTime;
+
+use super::{Failure, Pool};
+use crate::model::{
+    Artefact, BranchId, EnvironmentId, MachineId, ProjectId, RevisionId, Run, RunId,
+};
+
+/// Which runs a list holds; none filters nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Of this machine.
+    pub machine: Option<MachineId>,
+    /// Of this project.
+    pub project: Option<ProjectId>,
+    /// At this revision.
+    pub revision: Option<RevisionId>,
+    /// That arrived before this run did: the last one of the page before.
+    pub before: Option<(OffsetDateTime, RunId)>,
+}
+
+/// Runs, the last to arrive first; at most `limit`.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Run>, Failure> {
+    let (before_at, before_id) = filter.before.unzip();
+    sqlx::query_as!(
+        Run,
+        r#"select r.id, r.machine_id as "machine: MachineId", m.public_id as machine_public_id,
+               m.name as machine_name, p.id as "project: ProjectId", p.name as project_name,
+               b.id as "branch: BranchId", b.name as branch_name, v.id as "revision: RevisionId",
+               v.commit_id as commit, v.subject, r.environment_id as "environment: EnvironmentId",
+               r.started_at, r.finished_at, r.received_at,
+               (select count(*) from point t where t.machine_id = r.machine_id and t.run_id = r.id)
+                   as "points!",
+               (select count(*) from point t where t.machine_id = r.machine_id and t.run_id = r.id
+                   and t.failure is not null) as "failed_points!"
+           from run r
+           join machine m on m.id = r.machine_id
+           join revision v on v.id = r.revision_id
+           join branch b on b.id = v.branch_id
+           join project p on p.id = b.project_id
+           where ($1::bigint is null or r.machine_id = $1)
+             and ($2::bigint is null or p.id = $2)
+             and ($3::bigint is null or r.revision_id = $3)
+             and ($4::timestamptz is null or (r.received_at, r.id) < ($4, $5))
+           order by r.received_at desc, r.id desc limit $6"#,
+        filter.machine as Option<MachineId>,
+        filter.project as Option<ProjectId>,
+        filter.revision as Option<RevisionId>,
+        before_at,
+        before_id,
+        limit
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// The run with this UUID.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find(pool: &Pool, id: RunId) -> Result<Option<Run>, Failure> {
+    sqlx::query_as!(
+        Run,
+        r#"select r.id, r.machine_id as "machine: MachineId", m.public_id as machine_public_id,
+               m.name as machine_name, p.id as "project: ProjectId", p.name as project_name,
+               b.id as "branch: BranchId", b.name as branch_name, v.id as "revision: RevisionId",
+               v.commit_id as commit, v.subject, r.environment_id as "environment: EnvironmentId",
+               r.started_at, r.finished_at, r.received_at,
+               (select count(*) from point t where t.machine_id = r.machine_id and t.run_id = r.id)
+                   as "points!",
+               (select count(*) from point t where t.machine_id = r.machine_id and t.run_id = r.id
+                   and t.failure is not null) as "failed_points!"
+           from run r
+           join machine m on m.id = r.machine_id
+           join revision v on v.id = r.revision_id
+           join branch b on b.id = v.branch_id
+           join project p on p.id = b.project_id
+           where r.id = $1"#,
+        id
+    )
+    .fetch_optional(pool)
+    .await
+}
+
+/// The evidence kept with a run, by name; contents left out.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_artefacts(pool: &Pool, run: &Run) -> Result<Vec<Artefact>, Failure> {
+    sqlx::query_as!(
+        Artefact,
+        r#"select r.name, a.media_type, a.size_bytes, encode(a.digest, 'hex') as "digest!"
+           from run_artefact r join artefact a on a.digest = r.digest
+           where r.machine_id = $1 and r.run_id = $2 order by r.name"#,
+        run.machine as MachineId,
+        run.id
+    )
+    .fetch_all(pool)
+    .await
+}
