@@ -2,16 +2,21 @@
 //! `mark_*`), take a pool or a connection, and return nouns of [`crate::model`].
 
 pub mod curve;
+pub mod due;
 pub mod environment;
 pub mod health;
 pub mod history;
+pub mod incident;
+pub mod incident_step;
 pub mod machine;
+pub mod outbox;
 pub mod point;
 pub mod project;
 pub mod revision;
 pub mod run;
 pub mod schema;
 pub mod series;
+pub mod step;
 pub mod token;
 mod types;
 

@@ -3,7 +3,9 @@
 pub mod account;
 pub mod environment;
 pub mod ids;
+pub mod incident;
 pub mod machine;
+pub mod range;
 pub mod revision;
 pub mod run;
 pub mod series;

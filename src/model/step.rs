@@ -2,6 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::range::Range;
+use super::{
+    BranchId, CurveId, EnvironmentId, IncidentId, MachineId, RevisionId, RunId, SeriesId, StepId,
+};
+
 /// Whether a change is bad or good, by the direction of its metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -68,4 +73,141 @@ pub struct Neighbour {
     pub words: String,
     /// The inequalities in the order they were evaluated.
     pub inequalities: Vec<Inequality>,
+}
+
+/// One run of one series as the detector reads it, in the order of revisions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryRow {
+    /// Series.
+    pub series: SeriesId,
+    /// Task count of the series.
+    pub tasks: i32,
+    /// Metric of the series.
+    pub metric: String,
+    /// Unit of the metric.
+    pub unit: wire::Unit,
+    /// Which way is better.
+    pub direction: wire::Direction,
+    /// The workload's first metric.
+    pub primary: bool,
+    /// Run.
+    pub run: RunId,
+    /// Revision it ran at.
+    pub revision: RevisionId,
+    /// Its commit.
+    pub commit: String,
+    /// Branch of the revision.
+    pub branch: BranchId,
+    /// Order of the revision within its branch.
+    pub rank: i64,
+    /// Environment of the run.
+    pub environment: EnvironmentId,
+    /// Number of samples.
+    pub n: i32,
+    /// Their mean.
+    pub mean: f64,
+    /// Their sample standard deviation; none for one sample.
+    pub sd: Option<f64>,
+    /// Their median.
+    pub median: f64,
+}
+
+/// CPU time of one point of a run: what its tasks received and what others took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CpuShare {
+    /// Run.
+    pub run: RunId,
+    /// Wall time of all windows, ns.
+    pub wall_ns: f64,
+    /// CPU time the tasks received, ns.
+    pub received_ns: f64,
+    /// CPU time that went to others (a hypervisor, other programs), ns; none when not recorded.
+    pub taken_ns: Option<f64>,
+}
+
+/// An end of a step's range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Row of the revision.
+    pub revision: RevisionId,
+    /// Its order within the branch.
+    pub rank: i64,
+}
+
+/// A step that stands, as far as grouping needs it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StandingStep {
+    /// Row.
+    pub id: StepId,
+    /// Where.
+    pub machine: MachineId,
+    /// Curve.
+    pub curve: CurveId,
+    /// Series.
+    pub series: SeriesId,
+    /// Task count of the series.
+    pub tasks: i32,
+    /// Metric of the series.
+    pub metric: String,
+    /// Whether it is the workload's first metric.
+    pub primary: bool,
+    /// Environment of both levels.
+    pub environment: EnvironmentId,
+    /// Branch of both revisions.
+    pub branch: BranchId,
+    /// Last revision before.
+    pub good: Place,
+    /// First revision after.
+    pub bad: Place,
+    /// Bad or good.
+    pub change: Change,
+    /// after ÷ before, where before is positive.
+    pub ratio: Option<f64>,
+    /// Whether the change is put down to others on the machine.
+    pub blamed_on_neighbour: bool,
+    /// Incident it belongs to.
+    pub incident: Option<IncidentId>,
+}
+
+/// A step as found, before it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Series.
+    pub series: SeriesId,
+    /// Task count of the series.
+    pub tasks: i32,
+    /// Metric of the series.
+    pub metric: String,
+    /// Environment of both levels.
+    pub environment: EnvironmentId,
+    /// Branch of both revisions.
+    pub branch: BranchId,
+    /// Last revision before.
+    pub good: Place,
+    /// First revision after.
+    pub bad: Place,
+    /// Bad or good.
+    pub change: Change,
+    /// Level before.
+    pub before: f64,
+    /// Level after.
+    pub after: f64,
+    /// after ÷ before with its 95 % interval, where before is positive.
+    pub ratio: Option<(f64, f64, f64)>,
+    /// Why.
+    pub evidence: Evidence,
+}
+
+impl StandingStep {
+    /// Where its cause lies.
+    pub fn range(&self) -> Range {
+        Range { good: self.good.rank, bad: self.bad.rank }
+    }
+}
+
+impl Found {
+    /// Where its cause lies.
+    pub fn range(&self) -> Range {
+        Range { good: self.good.rank, bad: self.bad.rank }
+    }
 }

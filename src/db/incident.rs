@@ -1,0 +1,274 @@
+//! Incidents: written by alert under the project's lock, read by pages, API and mail.
+
+use serde_json::Value;
+use sqlx::types::Json;
+use time::OffsetDateTime;
+
+use super::types::word;
+use super::{Connection, Pool};
+
+use crate::model::incident::{Event, Headline, Incident, Message, RangeEnd, State};
+use crate::model::range::Range;
+use crate::model::step::Change;
+use crate::model::{BranchId, CurveId, IncidentId, ProjectId, RevisionId};
+
+/// An incident as far as grouping needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// Row.
+    pub id: IncidentId,
+    /// Where its cause lies.
+    pub range: Range,
+    /// Where it stands.
+    pub state: State,
+}
+
+/// Holds the project's row until the transaction ends: one worker at a time groups its steps, so
+/// two workers never open two incidents for one cause. Uploads do not wait for it.
+pub async fn lock_project(connection: &mut Connection, project: ProjectId) -> sqlx::Result<()> {
+    sqlx::query!("select id from project where id = $1 for no key update", project.0)
+        .fetch_one(connection)
+        .await?;
+    Ok(())
+}
+
+/// Incidents of a branch with the given change, retracted ones too, oldest first.
+pub async fn list_groups(
+    connection: &mut Connection,
+    project: ProjectId,
+    branch: BranchId,
+    change: Change,
+) -> sqlx::Result<Vec<Group>> {
+    let rows = sqlx::query!(
+        "select id, good_rank, bad_rank, state from incident
+         where project_id = $1 and branch_id = $2 and direction = $3 order by id",
+        project.0,
+        branch.0,
+        change.word()
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Group {
+                id: IncidentId(row.id),
+                range: Range { good: row.good_rank, bad: row.bad_rank },
+                state: word("state", &row.state, State::parse)?,
+            })
+        })
+        .collect()
+}
+
+/// Opens an incident.
+pub async fn insert(
+    connection: &mut Connection,
+    project: ProjectId,
+    branch: BranchId,
+    change: Change,
+    range: Range,
+    now: OffsetDateTime,
+) -> sqlx::Result<IncidentId> {
+    sqlx::query_scalar!(
+        "insert into incident (project_id, branch_id, direction, state, good_rank, bad_rank,
+                               opened_at, changed_at)
+         values ($1, $2, $3, 'new', $4, $5, $6, $6) returning id",
+        project.0,
+        branch.0,
+        change.word(),
+        range.good,
+        range.bad,
+        now
+    )
+    .fetch_one(connection)
+    .await
+    .map(IncidentId)
+}
+
+/// Sets where the cause lies and where the incident stands.
+pub async fn update(
+    connection: &mut Connection,
+    incident: IncidentId,
+    range: Range,
+    state: State,
+    now: OffsetDateTime,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update incident set good_rank = $2, bad_rank = $3, state = $4, changed_at = $5
+         where id = $1",
+        incident.0,
+        range.good,
+        range.bad,
+        state.word(),
+        now
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Adds a line to an incident's history, which is thereby changed.
+pub async fn insert_event(
+    connection: &mut Connection,
+    incident: IncidentId,
+    at: OffsetDateTime,
+    kind: &str,
+    detail: &Value,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "insert into incident_event (incident_id, at, kind, detail) values ($1, $2, $3, $4)",
+        incident.0,
+        at,
+        kind,
+        Json(detail) as _
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!("update incident set changed_at = $2 where id = $1", incident.0, at)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Incidents in the given states, newest first, those before `before` when given.
+pub async fn list(
+    db: &Pool,
+    states: &[State],
+    before: Option<IncidentId>,
+    limit: i64,
+) -> sqlx::Result<Vec<Incident>> {
+    let states: Vec<String> = states.iter().map(|state| state.word().to_owned()).collect();
+    read(db, None, &states, before, limit).await
+}
+
+/// One incident.
+pub async fn find(db: &Pool, incident: IncidentId) -> sqlx::Result<Option<Incident>> {
+    let states: Vec<String> = State::ALL.iter().map(|state| state.word().to_owned()).collect();
+    Ok(read(db, Some(incident), &states, None, 1).await?.pop())
+}
+
+/// Standing steps speak for an incident; the steps it had speak for a retracted one.
+async fn read(
+    db: &Pool,
+    incident: Option<IncidentId>,
+    states: &[String],
+    before: Option<IncidentId>,
+    limit: i64,
+) -> sqlx::Result<Vec<Incident>> {
+    let rows = sqlx::query!(
+        r#"select i.id, i.project_id, p.name as project_name, i.branch_id, b.name as branch_name,
+                  i.direction, i.state, i.good_rank, i.bad_rank, i.opened_at, i.changed_at,
+                  good.id as good_id, good.commit_id as good_commit, good.subject as good_subject,
+                  bad.id as bad_id, bad.commit_id as bad_commit, bad.subject as bad_subject,
+                  counts.steps as "steps!", counts.machines as "machines!",
+                  c.id as curve_id, c.workload, s.metric, s.tasks, top.ratio as "ratio?",
+                  top.ratio_low as "ratio_low?", top.ratio_high as "ratio_high?",
+                  m.public_id as machine_public_id, m.name as machine_name,
+                  array(select distinct s2.tasks from step t2 join series s2 on s2.id = t2.series_id
+                        where t2.incident_id = i.id and s2.curve_id = c.id and s2.metric = s.metric
+                              and (t2.retracted_at is null or i.state = 'retracted')
+                        order by 1) as "all_tasks!"
+           from incident i
+           join project p on p.id = i.project_id
+           join branch b on b.id = i.branch_id
+           cross join lateral (
+               select id, commit_id, subject from revision
+               where branch_id = i.branch_id and rank = i.good_rank order by commit_id limit 1
+           ) good
+           cross join lateral (
+               select id, commit_id, subject from revision
+               where branch_id = i.branch_id and rank = i.bad_rank order by commit_id limit 1
+           ) bad
+           cross join lateral (
+               select count(*) as steps, count(distinct machine_id) as machines from step
+               where incident_id = i.id and (retracted_at is null or i.state = 'retracted')
+           ) counts
+           cross join lateral (
+               select t.series_id, t.machine_id, t.ratio, t.ratio_low, t.ratio_high
+               from step t join series s on s.id = t.series_id
+               where t.incident_id = i.id and (t.retracted_at is null or i.state = 'retracted')
+               order by s.is_primary desc,
+                        abs(ln(case when t.ratio > 0 then t.ratio end)) desc nulls last, t.id
+               limit 1
+           ) top
+           join series s on s.id = top.series_id
+           join curve c on c.id = s.curve_id
+           join machine m on m.id = top.machine_id
+           where i.state = any($1) and ($2::bigint is null or i.id = $2)
+                 and ($3::bigint is null or i.id < $3)
+           order by i.id desc
+           limit $4"#,
+        states,
+        incident.map(|incident| incident.0),
+        before.map(|before| before.0),
+        limit
+    )
+    .fetch_all(db)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            let end = |revision, rank, commit, subject| RangeEnd {
+                revision: RevisionId(revision),
+                rank,
+                commit,
+                subject,
+            };
+            Ok(Incident {
+                id: IncidentId(row.id),
+                project: ProjectId(row.project_id),
+                project_name: row.project_name,
+                branch: BranchId(row.branch_id),
+                branch_name: row.branch_name,
+                change: word("direction", &row.direction, Change::parse)?,
+                state: word("state", &row.state, State::parse)?,
+                good: end(row.good_id, row.good_rank, row.good_commit, row.good_subject),
+                bad: end(row.bad_id, row.bad_rank, row.bad_commit, row.bad_subject),
+                opened_at: row.opened_at,
+                changed_at: row.changed_at,
+                steps: row.steps,
+                machines: row.machines,
+                headline: Headline {
+                    curve: CurveId(row.curve_id),
+                    workload: row.workload,
+                    metric: row.metric,
+                    tasks: row.tasks,
+                    ratio: ratio(row.ratio, row.ratio_low, row.ratio_high),
+                    all_tasks: row.all_tasks,
+                    machine_public_id: row.machine_public_id,
+                    machine_name: row.machine_name,
+                },
+            })
+        })
+        .collect()
+}
+
+/// A ratio is stored whole or not at all.
+pub(super) fn ratio(
+    ratio: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+) -> Option<(f64, f64, f64)> {
+    Some((ratio?, low?, high?))
+}
+
+/// What happened to an incident, oldest first.
+pub async fn list_events(db: &Pool, incident: IncidentId) -> sqlx::Result<Vec<Event>> {
+    sqlx::query_as!(
+        Event,
+        "select at, kind, detail from incident_event where incident_id = $1 order by id",
+        incident.0
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// Messages about an incident, oldest first.
+pub async fn list_messages(db: &Pool, incident: IncidentId) -> sqlx::Result<Vec<Message>> {
+    sqlx::query_as!(
+        Message,
+        "select event, attempts, sent_at, sent_to, withdrawn_at, last_error
+         from outbox where incident_id = $1 order by id",
+        incident.0
+    )
+    .fetch_all(db)
+    .await
+}

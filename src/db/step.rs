@@ -1,0 +1,263 @@
+//! Histories as the detector reads them, and the steps found in them.
+
+use std::collections::BTreeMap;
+
+use sqlx::types::Json;
+use time::OffsetDateTime;
+
+use super::Connection;
+use super::due::Due;
+use super::types::word;
+use crate::model::step::{Change, CpuShare, Found, HistoryRow, Place, StandingStep};
+use crate::model::{
+    BranchId, CurveId, EnvironmentId, IncidentId, MachineId, ProjectId, RevisionId, RunId,
+    SeriesId, StepId,
+};
+
+/// Every run of every series of a curve: one index range scan a series.
+pub async fn list_history(connection: &mut Connection, due: Due) -> sqlx::Result<Vec<HistoryRow>> {
+    let rows = sqlx::query!(
+        "select s.id, s.tasks, s.metric, s.unit, s.direction, s.is_primary, m.run_id,
+                m.revision_id, r.commit_id, r.branch_id, m.rank, m.environment_id,
+                m.n, m.mean, m.sd, m.median
+         from series s
+         join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
+         join revision r on r.id = m.revision_id
+         where s.machine_id = $1 and s.curve_id = $2",
+        due.machine.0,
+        due.curve.0
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(HistoryRow {
+                series: SeriesId(row.id),
+                tasks: row.tasks,
+                metric: row.metric,
+                unit: word("unit", &row.unit, wire::Unit::parse)?,
+                direction: word("direction", &row.direction, wire::Direction::parse)?,
+                primary: row.is_primary,
+                run: row.run_id,
+                revision: RevisionId(row.revision_id),
+                commit: row.commit_id,
+                branch: BranchId(row.branch_id),
+                rank: row.rank,
+                environment: EnvironmentId(row.environment_id),
+                n: row.n,
+                mean: row.mean,
+                sd: row.sd,
+                median: row.median,
+            })
+        })
+        .collect()
+}
+
+/// Facts of the given environments.
+pub async fn list_environments(
+    connection: &mut Connection,
+    environments: &[i64],
+) -> sqlx::Result<BTreeMap<EnvironmentId, BTreeMap<String, String>>> {
+    let rows = sqlx::query!(
+        r#"select id, facts as "facts: Json<BTreeMap<String, String>>"
+           from environment where id = any($1)"#,
+        environments
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(|row| (EnvironmentId(row.id), row.facts.0)).collect())
+}
+
+/// CPU time received and taken at one task count of a curve, in the given runs.
+pub async fn list_cpu_shares(
+    connection: &mut Connection,
+    due: Due,
+    tasks: i32,
+    runs: &[RunId],
+) -> sqlx::Result<Vec<CpuShare>> {
+    sqlx::query_as!(
+        CpuShare,
+        r#"select run_id as "run",
+                  (select coalesce(sum(ns), 0) from unnest(dt_ns) ns)::double precision
+                      as "wall_ns!",
+                  (select coalesce(sum(ns), 0) from unnest(cpu_ns) ns)::double precision
+                      as "received_ns!",
+                  case when disturbance ? 'steal_ns' or disturbance ? 'other_cpu_ns' then
+                      coalesce((disturbance->>'steal_ns')::double precision, 0)
+                      + coalesce((disturbance->>'other_cpu_ns')::double precision, 0)
+                  end as "taken_ns"
+           from point
+           where machine_id = $1 and curve_id = $2 and tasks = $3 and run_id = any($4)
+                 and failure is null"#,
+        due.machine.0,
+        due.curve.0,
+        tasks,
+        runs
+    )
+    .fetch_all(connection)
+    .await
+}
+
+/// Steps of one curve that stand.
+pub async fn list_standing_of_curve(
+    connection: &mut Connection,
+    due: Due,
+) -> sqlx::Result<Vec<StandingStep>> {
+    list_standing(connection, due.project, Some(due), None).await
+}
+
+/// Steps of a branch that stand, on every machine and curve.
+pub async fn list_standing_of_branch(
+    connection: &mut Connection,
+    project: ProjectId,
+    branch: BranchId,
+) -> sqlx::Result<Vec<StandingStep>> {
+    list_standing(connection, project, None, Some(branch)).await
+}
+
+async fn list_standing(
+    connection: &mut Connection,
+    project: ProjectId,
+    curve: Option<Due>,
+    branch: Option<BranchId>,
+) -> sqlx::Result<Vec<StandingStep>> {
+    let rows = sqlx::query!(
+        r#"select t.id, t.machine_id, s.curve_id, t.series_id, s.tasks, s.metric, s.is_primary,
+                  t.environment_id, b.branch_id, t.good_revision_id, g.rank as good_rank,
+                  t.bad_revision_id, b.rank as bad_rank, t.direction, t.ratio, t.incident_id,
+                  coalesce((t.evidence->'neighbour'->>'blamed')::boolean, false) as "blamed!"
+           from step t
+           join series s on s.id = t.series_id
+           join curve c on c.id = s.curve_id
+           join revision g on g.id = t.good_revision_id
+           join revision b on b.id = t.bad_revision_id
+           where t.retracted_at is null and c.project_id = $1
+                 and ($2::bigint is null or t.machine_id = $2)
+                 and ($3::bigint is null or s.curve_id = $3)
+                 and ($4::bigint is null or b.branch_id = $4)
+           order by t.id"#,
+        project.0,
+        curve.map(|due| due.machine.0),
+        curve.map(|due| due.curve.0),
+        branch.map(|branch| branch.0)
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            let place = |revision, rank| Place { revision: RevisionId(revision), rank };
+            Ok(StandingStep {
+                id: StepId(row.id),
+                machine: MachineId(row.machine_id),
+                curve: CurveId(row.curve_id),
+                series: SeriesId(row.series_id),
+                tasks: row.tasks,
+                metric: row.metric,
+                primary: row.is_primary,
+                environment: EnvironmentId(row.environment_id),
+                branch: BranchId(row.branch_id),
+                good: place(row.good_revision_id, row.good_rank),
+                bad: place(row.bad_revision_id, row.bad_rank),
+                change: word("direction", &row.direction, Change::parse)?,
+                ratio: row.ratio,
+                blamed_on_neighbour: row.blamed,
+                incident: row.incident_id.map(IncidentId),
+            })
+        })
+        .collect()
+}
+
+/// Stores a step found for the first time, in no incident yet.
+pub async fn insert(
+    connection: &mut Connection,
+    machine: MachineId,
+    found: &Found,
+    now: OffsetDateTime,
+) -> sqlx::Result<StepId> {
+    sqlx::query_scalar!(
+        "insert into step (machine_id, series_id, environment_id, good_revision_id,
+                           bad_revision_id, direction, level_before, level_after, ratio, ratio_low,
+                           ratio_high, evidence, found_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+         returning id",
+        machine.0,
+        found.series.0,
+        found.environment.0,
+        found.good.revision.0,
+        found.bad.revision.0,
+        found.change.word(),
+        found.before,
+        found.after,
+        found.ratio.map(|ratio| ratio.0),
+        found.ratio.map(|ratio| ratio.1),
+        found.ratio.map(|ratio| ratio.2),
+        Json(&found.evidence) as _,
+        now
+    )
+    .fetch_one(connection)
+    .await
+    .map(StepId)
+}
+
+/// Renews place, levels and evidence of a step that was found again.
+pub async fn update(
+    connection: &mut Connection,
+    machine: MachineId,
+    step: StepId,
+    found: &Found,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update step set good_revision_id = $3, bad_revision_id = $4, level_before = $5,
+                level_after = $6, ratio = $7, ratio_low = $8, ratio_high = $9, evidence = $10
+         where machine_id = $1 and id = $2",
+        machine.0,
+        step.0,
+        found.good.revision.0,
+        found.bad.revision.0,
+        found.before,
+        found.after,
+        found.ratio.map(|ratio| ratio.0),
+        found.ratio.map(|ratio| ratio.1),
+        found.ratio.map(|ratio| ratio.2),
+        Json(&found.evidence) as _
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Marks a step as disproved; the row stays as history.
+pub async fn mark_retracted(
+    connection: &mut Connection,
+    machine: MachineId,
+    step: StepId,
+    now: OffsetDateTime,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update step set retracted_at = $3 where machine_id = $1 and id = $2",
+        machine.0,
+        step.0,
+        now
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Puts a step into an incident, or into none.
+pub async fn set_incident(
+    connection: &mut Connection,
+    machine: MachineId,
+    step: StepId,
+    incident: Option<IncidentId>,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update step set incident_id = $3 where machine_id = $1 and id = $2",
+        machine.0,
+        step.0,
+        incident.map(|incident| incident.0)
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
