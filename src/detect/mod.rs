@@ -1,7 +1,60 @@
-//! Finds steps. Histories and sides come in as loaded rows, steps and verdicts with their evidence
-//! go out; nothing here reads a clock, and the same rows give the same answer in any order of
-//! arrival.
+//! Finds steps. A due curve comes in, every step of its series goes out with its evidence; the
+//! same rows give the same answer in any order of arrival, and nothing here reads a clock.
 
-pub mod environment;
 pub mod evidence;
+pub mod history;
+pub mod neighbour;
+pub mod policy;
 pub mod two_sides;
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, Result};
+
+use crate::db::{self, Connection};
+use crate::model::step::{Found, HistoryRow};
+use history::Candidate;
+
+/// Judges the whole history of a curve.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn judge(connection: &mut Connection, due: db::due::Due) -> Result<Vec<Found>> {
+    let rows = db::step::list_history(connection, due).await?;
+    let environments: BTreeSet<i64> = rows.iter().map(|row| row.environment.0).collect();
+    let environments: Vec<i64> = environments.into_iter().collect();
+    let facts = db::step::list_environments(connection, &environments).await?;
+    let mut candidates = steps(rows, facts).await?;
+    for i in 0..candidates.len() {
+        if is_suspect(&candidates, i) {
+            let candidate = &candidates[i];
+            let tasks = candidate.found.tasks;
+            let before =
+                db::step::list_cpu_shares(connection, due, tasks, &candidate.before).await?;
+            let after = db::step::list_cpu_shares(connection, due, tasks, &candidate.after).await?;
+            candidates[i].found.evidence.neighbour =
+                neighbour::weigh(&before, &after, candidates[i].found.change);
+        }
+    }
+    Ok(candidates.into_iter().map(|candidate| candidate.found).collect())
+}
+
+/// On a thread of its own: a long history must not hold up requests, nor a fault the worker.
+async fn steps(rows: Vec<HistoryRow>, facts: history::Environments) -> Result<Vec<Candidate>> {
+    tokio::task::spawn_blocking(move || history::detect(rows, &facts, &policy::steps()))
+        .await
+        .context("the step test failed")
+}
+
+/// A change against wall time that ops per CPU-second of the same point does not show.
+fn is_suspect(candidates: &[Candidate], i: usize) -> bool {
+    let suspect = &candidates[i];
+    let agrees = |other: &Candidate| {
+        let (one, two) = (&suspect.found, &other.found);
+        two.metric == policy::PER_CPU_SECOND
+            && (one.tasks, one.branch, one.environment, one.change)
+                == (two.tasks, two.branch, two.environment, two.change)
+            && one.range().is_near(two.range())
+    };
+    policy::AGAINST_WALL_TIME.contains(&suspect.unit) && !candidates.iter().any(agrees)
+}

@@ -6,13 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use stats::Verdict;
 use stats::two_sides::{CurveJudgement, Policy, Sides};
 
-use super::environment::{Facts, FieldChange, differences, in_words};
+use super::history::{Environments, in_words};
+use crate::model::environment::{Difference, diff};
+use crate::model::{EnvironmentId, Measurement};
 
 /// One run of one side at one point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideRun {
     /// Where it ran; a key of the facts given beside.
-    pub environment_id: i64,
+    pub environment: EnvironmentId,
     /// Every value of the metric in this run.
     pub samples: Vec<f64>,
 }
@@ -36,23 +38,45 @@ pub struct Comparison {
     /// A verdict a point, and the curve in words.
     pub judgement: CurveJudgement,
     /// The environment both sides were judged in; none when they share none.
-    pub environment_id: Option<i64>,
+    pub environment: Option<EnvironmentId>,
     /// What differs where the sides share no environment; empty otherwise.
-    pub environment_changes: Vec<FieldChange>,
+    pub environment_changes: Vec<Difference>,
     /// Runs left out because they ran in another environment, in sentences.
     pub set_aside: Vec<String>,
+}
+
+/// Pairs the measurements of one metric of a curve at two revisions by task count.
+pub fn points(base: &[Measurement], head: &[Measurement], noise_floor: f64) -> Vec<PointSides> {
+    let mut points: BTreeMap<i32, PointSides> = BTreeMap::new();
+    for (side, measurements) in [(0, base), (1, head)] {
+        for measurement in measurements {
+            let tasks = u32::try_from(measurement.tasks).unwrap_or(0);
+            let point = points.entry(measurement.tasks).or_insert_with(|| PointSides {
+                tasks,
+                base: Vec::new(),
+                head: Vec::new(),
+                noise_floor,
+            });
+            let runs = if side == 0 { &mut point.base } else { &mut point.head };
+            runs.push(SideRun {
+                environment: measurement.environment,
+                samples: measurement.samples.clone(),
+            });
+        }
+    }
+    points.into_values().collect()
 }
 
 /// Judges head against base, one metric over a curve.
 pub fn compare_curve(
     points: &[PointSides],
     direction: stats::Direction,
-    environments: &BTreeMap<i64, Facts>,
+    environments: &Environments,
     policy: &Policy,
 ) -> Comparison {
     match shared_environment(points) {
-        Some(environment_id) => {
-            within_one_environment(points, direction, environment_id, environments, policy)
+        Some(environment) => {
+            within_one_environment(points, direction, environment, environments, policy)
         }
         None => across_environments(points, direction, environments, policy),
     }
@@ -61,30 +85,30 @@ pub fn compare_curve(
 fn within_one_environment(
     points: &[PointSides],
     direction: stats::Direction,
-    environment_id: i64,
-    environments: &BTreeMap<i64, Facts>,
+    environment: EnvironmentId,
+    environments: &Environments,
     policy: &Policy,
 ) -> Comparison {
     let judgement = stats::two_sides::judge(
-        &sides(points, |run| run.environment_id == environment_id),
+        &sides(points, |run| run.environment == environment),
         direction,
         policy,
     );
-    let none = Facts::new();
-    let here = environments.get(&environment_id).unwrap_or(&none);
+    let none = BTreeMap::new();
+    let here = environments.get(&environment).unwrap_or(&none);
     let set_aside = run_environments(points)
-        .filter(|id| *id != environment_id)
-        .collect::<BTreeSet<i64>>()
+        .filter(|id| *id != environment)
+        .collect::<BTreeSet<EnvironmentId>>()
         .into_iter()
         .map(|id| {
             let runs = run_environments(points).filter(|other| *other == id).count();
-            let changes = differences(here, environments.get(&id).unwrap_or(&none));
+            let changes = diff(here, environments.get(&id).unwrap_or(&none));
             format!("{runs} measurements set aside, environment differs: {}", in_words(&changes))
         })
         .collect();
     Comparison {
         judgement,
-        environment_id: Some(environment_id),
+        environment: Some(environment),
         environment_changes: Vec::new(),
         set_aside,
     }
@@ -94,17 +118,17 @@ fn within_one_environment(
 fn across_environments(
     points: &[PointSides],
     direction: stats::Direction,
-    environments: &BTreeMap<i64, Facts>,
+    environments: &Environments,
     policy: &Policy,
 ) -> Comparison {
     let mut judgement = stats::two_sides::judge(&sides(points, |_| true), direction, policy);
     let newest = |side: fn(&PointSides) -> &[SideRun]| {
         let run = points.iter().filter_map(|point| side(point).last()).next_back()?;
-        environments.get(&run.environment_id)
+        environments.get(&run.environment)
     };
     let sides_known = (newest(|point| &point.base), newest(|point| &point.head));
     let environment_changes = match sides_known {
-        (Some(base), Some(head)) => differences(base, head),
+        (Some(base), Some(head)) => diff(base, head),
         _ => Vec::new(),
     };
     // A side without any run is "not enough data", which the judgement says by itself.
@@ -114,16 +138,16 @@ fn across_environments(
         }
         judgement.words = format!("environment changed: {}", in_words(&environment_changes));
     }
-    Comparison { judgement, environment_id: None, environment_changes, set_aside: Vec::new() }
+    Comparison { judgement, environment: None, environment_changes, set_aside: Vec::new() }
 }
 
 /// The environment in which the side with fewer runs has most; the smaller id where equal.
-fn shared_environment(points: &[PointSides]) -> Option<i64> {
-    let count = |id: i64, side: fn(&PointSides) -> &[SideRun]| {
-        points.iter().flat_map(side).filter(|run| run.environment_id == id).count()
+fn shared_environment(points: &[PointSides]) -> Option<EnvironmentId> {
+    let count = |id: EnvironmentId, side: fn(&PointSides) -> &[SideRun]| {
+        points.iter().flat_map(side).filter(|run| run.environment == id).count()
     };
     run_environments(points)
-        .collect::<BTreeSet<i64>>()
+        .collect::<BTreeSet<EnvironmentId>>()
         .into_iter()
         .map(|id| (count(id, |point| &point.base).min(count(id, |point| &point.head)), id))
         .filter(|(runs, _)| *runs > 0)
@@ -131,8 +155,8 @@ fn shared_environment(points: &[PointSides]) -> Option<i64> {
         .map(|(_, id)| id)
 }
 
-fn run_environments(points: &[PointSides]) -> impl Iterator<Item = i64> {
-    points.iter().flat_map(|point| point.base.iter().chain(&point.head)).map(|r| r.environment_id)
+fn run_environments(points: &[PointSides]) -> impl Iterator<Item = EnvironmentId> {
+    points.iter().flat_map(|point| point.base.iter().chain(&point.head)).map(|r| r.environment)
 }
 
 fn sides(points: &[PointSides], keep: impl Fn(&SideRun) -> bool) -> Vec<Sides> {

@@ -1,0 +1,48 @@
+//! The rules of detection in one place: pages and mails state them from these constants.
+
+use stats::step::Policy;
+
+/// Limits of the step test on every series.
+pub fn steps() -> Policy {
+    Policy::default()
+}
+
+/// Limits of the judgement of two sides.
+pub fn two_sides() -> stats::two_sides::Policy {
+    stats::two_sides::Policy::default()
+}
+
+/// A metric whose unit is one of these counts work against wall time: it also moves when a
+/// neighbour takes the CPU away, and is therefore read beside [`PER_CPU_SECOND`].
+pub const AGAINST_WALL_TIME: [wire::Unit; 4] = [
+    wire::Unit::OpsPerSecond,
+    wire::Unit::JobsPerMinute,
+    wire::Unit::LoopsPerSecond,
+    wire::Unit::MebibytesPerSecond,
+];
+
+/// The metric that a neighbour's share of the CPU does not move.
+pub const PER_CPU_SECOND: &str = "ops_per_cpu_s";
+
+/// Least change of the CPU time received, relative, before a neighbour is suspected at all.
+pub const LEAST_CPU_CHANGE: f64 = 0.02;
+
+/// Share of the change of CPU time received that must show up as CPU time of others before a step
+/// is put down to a neighbour.
+pub const EXPLAINED_BY_OTHERS: f64 = 0.5;
+
+/// Metrics that tell how a change came about. They join an incident and never open one: alone
+/// they move with scheduling more than with code.
+pub const SIDE_METRICS: [&str; 6] = [
+    "task_fairness",
+    "cpu_share",
+    "start_skew_ns",
+    "voluntary_switches_per_op",
+    "involuntary_switches_per_op",
+    "cpu_us_per_op",
+];
+
+/// Whether a step of this metric may open an incident.
+pub fn opens_incident(metric: &str, primary: bool) -> bool {
+    primary || !SIDE_METRICS.contains(&metric)
+}
