@@ -1,1 +1,81 @@
-//! See the crate's map.
+//! Turns the steps just found in a curve into what stands: steps kept, moved, retracted and added,
+//! incidents grouped by cause, their history, and the messages to be sent. One transaction with
+//! the detection that fed it; the project's row is locked, so workers take turns.
+
+mod group;
+mod reconcile;
+pub mod words;
+
+use anyhow::Result;
+use serde_json::json;
+use time::OffsetDateTime;
+
+use crate::db::due::Due;
+use crate::db::{self, Connection};
+use crate::model::step::{Found, StandingStep};
+use reconcile::Action;
+
+/// Stores what was found in the curve and settles the incidents it bears on.
+///
+/// # Errors
+/// When the database refuses; nothing is kept then, by the caller's transaction.
+pub async fn apply(
+    connection: &mut Connection,
+    due: Due,
+    found: &[Found],
+    now: OffsetDateTime,
+) -> Result<()> {
+    db::incident::lock_project(connection, due.project).await?;
+    let before = db::step::list_standing_of_curve(connection, due).await?;
+    for action in reconcile::reconcile(&before, found) {
+        store(connection, due, action, now).await?;
+    }
+    let after = db::step::list_standing_of_curve(connection, due).await?;
+    group::settle(connection, due.project, &before, &after, now).await
+}
+
+async fn store(
+    connection: &mut Connection,
+    due: Due,
+    action: Action<'_>,
+    now: OffsetDateTime,
+) -> Result<()> {
+    match action {
+        Action::Add(new) => {
+            db::step::insert(connection, due.machine, new, now).await?;
+        }
+        Action::Renew(old, new) => {
+            db::step::update(connection, due.machine, old.id, new).await?;
+        }
+        Action::Move(old, new) => {
+            db::step::update(connection, due.machine, old.id, new).await?;
+            let detail = json!({
+                "words": words::moved(old, new),
+                "step": old.id,
+                "from": { "good": old.good, "bad": old.bad },
+                "to": { "good": new.good, "bad": new.bad },
+            });
+            note(connection, old, "step_moved", &detail, now).await?;
+        }
+        Action::Retract(old) => {
+            db::step::mark_retracted(connection, due.machine, old.id, now).await?;
+            let detail = json!({ "words": words::retracted(old), "step": old.id });
+            note(connection, old, "step_retracted", &detail, now).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds a line to the history of the step's incident, if it has one.
+async fn note(
+    connection: &mut Connection,
+    step: &StandingStep,
+    kind: &str,
+    detail: &serde_json::Value,
+    now: OffsetDateTime,
+) -> Result<()> {
+    if let Some(incident) = step.incident {
+        db::incident::insert_event(connection, incident, now, kind, detail).await?;
+    }
+    Ok(())
+}
