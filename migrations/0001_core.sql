@@ -90,7 +90,9 @@ create table curve (
     workload text not null,
     workload_version integer not null,
     parameters jsonb not null,
-    constraint curve_is_unique unique (machine_id, project_id, workload, workload_version, parameters)
+    -- SHA-256 of the parameters as JSON with sorted keys: they may be larger than an index entry.
+    parameters_digest bytea not null,
+    constraint curve_is_unique unique (machine_id, project_id, workload, workload_version, parameters_digest)
 );
 
 -- One metric at one task count of a curve.

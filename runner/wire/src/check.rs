@@ -19,8 +19,11 @@ pub mod limits {
     pub const METRICS: usize = 64;
     /// Most tasks of a point.
     pub const TASKS: u32 = 65_536;
-    /// Most characters of a name, parameter or environment value.
+    /// Most bytes of a sentence, parameter or environment value.
     pub const TEXT: usize = 4_096;
+    /// Most bytes of what is looked up by name: project, branch, workload, parameter, metric and
+    /// artefact.
+    pub const NAME: usize = 256;
     /// Most entries of an environment or of a point's parameters.
     pub const ENTRIES: usize = 512;
     /// Most parents of a revision.
@@ -65,6 +68,12 @@ fn text(value: &str, field: impl Into<String>) -> Checked {
     require(!value.contains('\0'), field, "must not contain a NUL character")
 }
 
+fn name(value: &str, field: impl Into<String>) -> Checked {
+    let field = field.into();
+    text(value, field.as_str())?;
+    require(value.len() <= limits::NAME, field, format!("must have at most {} bytes", limits::NAME))
+}
+
 fn hex(value: &str, field: &str, lengths: std::ops::RangeInclusive<usize>) -> Checked {
     let digits = value.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     require(
@@ -95,14 +104,14 @@ impl Report {
             format!("must have at most {} entries", limits::ENTRIES),
         )?;
         for (key, value) in &self.environment.0 {
-            text(key, "environment")?;
+            name(key, "environment")?;
             require(
                 value.len() <= limits::TEXT && !value.contains('\0'),
                 format!("environment.{key}"),
                 format!("must have at most {} bytes and no NUL", limits::TEXT),
             )?;
         }
-        text(&self.project.name, "project.name")?;
+        name(&self.project.name, "project.name")?;
         self.revision.check()?;
         require(!self.points.is_empty(), "points", "must have at least 1 point")?;
         require(
@@ -125,7 +134,15 @@ impl Report {
             "artefacts",
             format!("must have at most {} artefacts", limits::ARTEFACTS),
         )?;
-        self.artefacts.iter().enumerate().try_for_each(|(i, artefact)| artefact.check(i))
+        let mut names = BTreeSet::new();
+        self.artefacts.iter().enumerate().try_for_each(|(i, artefact)| {
+            artefact.check(i)?;
+            require(
+                names.insert(&artefact.name),
+                format!("artefacts[{i}].name"),
+                "repeats an earlier artefact of this run",
+            )
+        })
     }
 }
 
@@ -158,14 +175,17 @@ impl Machine {
             identity.caches.len() <= limits::ENTRIES,
             format!("{prefix}identity.caches"),
             format!("must have at most {} entries", limits::ENTRIES),
-        )
+        )?;
+        identity.caches.iter().enumerate().try_for_each(|(i, cache)| {
+            name(&cache.kind, format!("{prefix}identity.caches[{i}].kind"))
+        })
     }
 }
 
 impl Revision {
     fn check(&self) -> Checked {
         hex(&self.commit, "revision.commit", 7..=64)?;
-        text(&self.branch, "revision.branch")?;
+        name(&self.branch, "revision.branch")?;
         text(&self.subject, "revision.subject")?;
         require(
             self.parents.len() <= limits::PARENTS,
@@ -186,7 +206,7 @@ impl Revision {
 
 impl Point {
     fn check(&self, at: &str) -> Checked {
-        text(&self.workload, format!("{at}.workload"))?;
+        name(&self.workload, format!("{at}.workload"))?;
         require(
             (1..=i32::MAX as u32).contains(&self.version),
             format!("{at}.version"),
@@ -203,7 +223,7 @@ impl Point {
             format!("must have at most {} entries", limits::ENTRIES),
         )?;
         for (key, value) in &self.parameters {
-            text(key, format!("{at}.parameters"))?;
+            name(key, format!("{at}.parameters"))?;
             require(
                 value.len() <= limits::TEXT && !value.contains('\0'),
                 format!("{at}.parameters.{key}"),
@@ -238,6 +258,11 @@ impl Measured {
             format!("{at}.start_skew_ns"),
             format!("must be at most {}", limits::COUNT),
         )?;
+        require(
+            self.warmup_windows as usize <= limits::WINDOWS,
+            format!("{at}.warmup_windows"),
+            format!("must be at most {}", limits::WINDOWS),
+        )?;
         require(!self.windows.is_empty(), format!("{at}.windows"), "must have at least 1 sample")?;
         require(
             self.windows.len() <= limits::WINDOWS,
@@ -255,7 +280,7 @@ impl Measured {
         )?;
         let mut names = BTreeSet::new();
         for (i, metric) in self.metrics.iter().enumerate() {
-            text(&metric.name, format!("{at}.metrics[{i}].name"))?;
+            name(&metric.name, format!("{at}.metrics[{i}].name"))?;
             require(
                 names.insert(&metric.name),
                 format!("{at}.metrics[{i}].name"),
@@ -308,7 +333,7 @@ impl Window {
 
 impl Artefact {
     fn check(&self, i: usize) -> Checked {
-        text(&self.name, format!("artefacts[{i}].name"))?;
+        name(&self.name, format!("artefacts[{i}].name"))?;
         text(&self.media_type, format!("artefacts[{i}].media_type"))?;
         require(
             !self.content.contains('\0'),

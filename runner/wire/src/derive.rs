@@ -20,13 +20,13 @@ impl Measured {
 impl Window {
     /// Operations per second over all tasks.
     pub fn ops_per_s(&self) -> f64 {
-        self.total_ops() as f64 / (self.dt_ns as f64 / 1e9)
+        sum(&self.ops) / (self.dt_ns as f64 / 1e9)
     }
 
     /// Operations per second of CPU time received; none when no CPU time was received.
     pub fn ops_per_cpu_s(&self) -> Option<f64> {
-        let cpu_ns: u64 = self.cpu_ns.iter().sum();
-        (cpu_ns > 0).then(|| self.total_ops() as f64 / (cpu_ns as f64 / 1e9))
+        let cpu_ns = sum(&self.cpu_ns);
+        (cpu_ns > 0.0).then(|| sum(&self.ops) / (cpu_ns / 1e9))
     }
 
     /// Fewest ops of a task ÷ most ops of a task; none when no task did anything.
@@ -35,8 +35,9 @@ impl Window {
         let fewest = *self.ops.iter().min()?;
         (most > 0).then(|| fewest as f64 / most as f64)
     }
+}
 
-    fn total_ops(&self) -> u64 {
-        self.ops.iter().sum()
-    }
+/// The sum over tasks; exact up to 2^53, and no number of tasks overflows it.
+fn sum(counts: &[u64]) -> f64 {
+    counts.iter().map(|count| u128::from(*count)).sum::<u128>() as f64
 }

@@ -113,7 +113,16 @@ fn head_cases() -> Vec<Case> {
         (MEASURED, "/environment", Some(json!({"": "x"})), "environment", "empty"),
         (MEASURED, "/environment/fs.type", Some(json!("ext4\0")), "environment.fs.type", "no NUL"),
         (MEASURED, "/environment/fs.type", Some(long(4097)), "environment.fs.type", "4096"),
+        (MEASURED, "/environment", Some(json!({("k".repeat(257)): "v"})), "environment", "256"),
+        (
+            MEASURED,
+            "/machine/identity/caches/0/kind",
+            Some(json!("data\0")),
+            "machine.identity.caches[0].kind",
+            "NUL",
+        ),
         (MEASURED, "/project/name", Some(json!("")), "project.name", "empty"),
+        (MEASURED, "/project/name", Some(long(257)), "project.name", "256"),
     ]
 }
 
@@ -123,6 +132,7 @@ fn revision_cases() -> Vec<Case> {
         (MEASURED, "/revision/commit", Some(json!("68AC5B3")), "revision.commit", "lower-case"),
         (MEASURED, "/revision/commit", Some(json!("v6.17-rc1")), "revision.commit", "hex"),
         (MEASURED, "/revision/branch", Some(json!("")), "revision.branch", "empty"),
+        (MEASURED, "/revision/branch", Some(long(257)), "revision.branch", "256"),
         (MEASURED, "/revision/subject", Some(json!("")), "revision.subject", "empty"),
         (
             MEASURED,
@@ -141,6 +151,7 @@ fn point_cases() -> Vec<Case> {
     vec![
         (MEASURED, "/points", Some(json!([])), "points", "at least 1"),
         (MEASURED, "/points/0/workload", Some(json!("")), "points[0].workload", "empty"),
+        (MEASURED, "/points/0/workload", Some(long(257)), "points[0].workload", "256"),
         (MEASURED, "/points/0/version", Some(json!(0)), "points[0].version", "1 to"),
         (
             MEASURED,
@@ -205,6 +216,13 @@ fn measured_cases() -> Vec<Case> {
             Some(json!(9007199254740993_u64)),
             "points[0].outcome.measured.start_skew_ns",
             "9007199254740992",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/warmup_windows",
+            Some(json!(100_001)),
+            "points[0].outcome.measured.warmup_windows",
+            "100000",
         ),
         (
             MEASURED,
@@ -278,6 +296,13 @@ fn measured_cases() -> Vec<Case> {
         ),
         (
             ALL_SOURCES,
+            "/points/0/outcome/measured/metrics/0/name",
+            Some(long(257)),
+            "points[0].outcome.measured.metrics[0].name",
+            "256",
+        ),
+        (
+            ALL_SOURCES,
             "/points/0/outcome/measured/metrics/1/name",
             Some(json!("ops_per_s_total")),
             "points[0].outcome.measured.metrics[1].name",
@@ -303,7 +328,7 @@ fn measured_cases() -> Vec<Case> {
 fn artefact_cases() -> Vec<Case> {
     let one = json!({"name": "a", "media_type": "text/plain", "content": ""});
     vec![
-        (ALL_SOURCES, "/artefacts", Some(json!(vec![one; 65])), "artefacts", "64"),
+        (ALL_SOURCES, "/artefacts", Some(json!(vec![one.clone(); 65])), "artefacts", "64"),
         (ALL_SOURCES, "/artefacts/1/name", Some(json!("")), "artefacts[1].name", "empty"),
         (
             ALL_SOURCES,
@@ -312,6 +337,8 @@ fn artefact_cases() -> Vec<Case> {
             "artefacts[1].media_type",
             "empty",
         ),
+        (ALL_SOURCES, "/artefacts/1/name", Some(long(257)), "artefacts[1].name", "256"),
+        (ALL_SOURCES, "/artefacts", Some(json!([one, one])), "artefacts[1].name", "repeats"),
         (ALL_SOURCES, "/artefacts/0/content", Some(json!("\0")), "artefacts[0].content", "NUL"),
     ]
 }
@@ -357,6 +384,19 @@ fn counts_of_lists_are_bounded() {
         grow(&|r| measured(r, &|m| m.metrics = vec![m.metrics[0].clone(); 65])),
         format!("{M}.metrics")
     );
+}
+
+#[test]
+fn sums_over_many_tasks_do_not_overflow() {
+    let most = scalewatch_wire::limits::COUNT;
+    let tasks = 4_096;
+    let window = scalewatch_wire::Window {
+        dt_ns: 1_000_000_000,
+        ops: vec![most; tasks],
+        cpu_ns: vec![most; tasks],
+    };
+    assert_eq!(window.ops_per_s(), most as f64 * tasks as f64);
+    assert_eq!(window.ops_per_cpu_s(), Some(1e9));
 }
 
 #[test]
