@@ -1,6 +1,10 @@
 //! Topology, identity, environment and quietness of this machine.
 
+mod topology;
+
 use std::path::Path;
+
+pub use topology::{Change, Cpu, Topology, cpu_list, parse_cpu_list};
 
 /// Identity of this machine. `state_dir` keeps the generated hardware id where DMI is not readable.
 ///

@@ -1,1 +1,27 @@
-//! See the crate's map.
+//! The catalogue: one file, one workload. A workload sees only [`crate::harness`]'s contract.
+
+mod aim_creat_close;
+mod ctl_int_loop;
+mod fallocate_append_truncate;
+mod file_dup;
+mod file_open;
+mod sys_getppid;
+
+use crate::harness::Workload;
+
+/// Every workload, in the order of the catalogue.
+pub fn all() -> &'static [&'static Workload] {
+    &[
+        &ctl_int_loop::WORKLOAD,
+        &sys_getppid::WORKLOAD,
+        &file_open::WORKLOAD,
+        &file_dup::WORKLOAD,
+        &fallocate_append_truncate::WORKLOAD,
+        &aim_creat_close::WORKLOAD,
+    ]
+}
+
+/// The workload with this id.
+pub fn find(id: &str) -> Option<&'static Workload> {
+    all().iter().copied().find(|workload| workload.id == id)
+}

@@ -1,0 +1,136 @@
+//! The child process of one point: reads its job on standard input, measures, writes lines.
+//!
+//! The one rule: it never outlives its parent. When the parent dies the kernel sends SIGTERM; the
+//! child then ends its tasks, removes its scratch folder and goes.
+
+use std::io::{Read, Write};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use wire::{Failure, Measured, Outcome};
+
+use super::fault::Fault;
+use super::job::Job;
+use super::message::Message;
+use super::shared::{Areas, Control, shared_slice};
+use super::spawn::{self, Stage, Tasks};
+use super::workload::{Setup, Workload};
+use super::{sampler, sys};
+
+/// First argument that makes the runner's executable call [`child_main`].
+pub const CHILD_ARGUMENT: &str = "__point";
+
+static TOLD_TO_END: AtomicBool = AtomicBool::new(false);
+static CONTROL: AtomicPtr<Control> = AtomicPtr::new(ptr::null_mut());
+
+/// Serves one point and ends the process. Only the runner's `main` calls it, for
+/// [`CHILD_ARGUMENT`], before it starts any thread.
+pub fn child_main() -> ! {
+    let code = match read_job() {
+        Ok(job) => {
+            serve(&job);
+            0
+        }
+        Err(error) => {
+            eprintln!("{error:#}");
+            2
+        }
+    };
+    // SAFETY: threads in the middle of a loop must not see the process unwind.
+    unsafe { libc::_exit(code) }
+}
+
+fn read_job() -> anyhow::Result<Job> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let job: Job = serde_json::from_str(&text)
+        .map_err(|e| anyhow::anyhow!("this command is the runner's own; it reads a job: {e}"))?;
+    Ok(job)
+}
+
+fn serve(job: &Job) {
+    listen_for_the_end();
+    // SAFETY: getppid cannot fail.
+    if unsafe { libc::getppid() } as u32 != job.parent {
+        TOLD_TO_END.store(true, Ordering::Release);
+    }
+    let outcome = match conduct(job, &mut tell) {
+        Ok(measured) => Outcome::Measured(measured),
+        Err(failure) => Outcome::Failed(failure),
+    };
+    if TOLD_TO_END.load(Ordering::Acquire) && job.in_scratch {
+        let folder = std::env::current_dir();
+        let _ = folder.and_then(std::fs::remove_dir_all);
+    }
+    tell(&Message::Outcome(outcome));
+}
+
+/// Writes one line. A parent that no longer reads is dead, and its death ends this process.
+fn tell(message: &Message) {
+    let mut line = serde_json::to_vec(message).expect("numbers of a measurement are finite");
+    line.push(b'\n');
+    let _ = std::io::stdout().write_all(&line);
+}
+
+fn conduct(job: &Job, tell: &mut dyn FnMut(&Message)) -> Result<Measured, Failure> {
+    let workload = crate::workloads::find(&job.workload)
+        .ok_or_else(|| failure(Fault::wrong("set-up", "no such workload")))?;
+    let stage = set_up(job, workload).map_err(failure)?;
+    let tasks = spawn::spawn(stage, job.mode, job.tasks).map_err(failure)?;
+    let sampled = sampler::sample(job, workload, stage, &tasks, tell);
+    tasks.end();
+    sampled.map_err(|fault| reason(stage, &tasks, fault))
+}
+
+/// Everything the tasks share, kept until the process ends.
+fn set_up(job: &Job, workload: &Workload) -> Result<&'static Stage, Fault> {
+    let control = &shared_slice::<Control>(1)?[0];
+    CONTROL.store(ptr::from_ref(control).cast_mut(), Ordering::Release);
+    if TOLD_TO_END.load(Ordering::Acquire) {
+        control.raise_alarm();
+    }
+    sys::allow_open_files(u64::from(job.tasks) * 4 + 64);
+    let prepared = (workload.prepare)(&Setup { tasks: job.tasks, values: &job.values })?;
+    let areas = Areas::new(job.tasks, workload.extra_words)?;
+    let placement = job.placement.clone();
+    Ok(Box::leak(Box::new(Stage { control, areas, prepared, placement })))
+}
+
+/// Why the point failed: a signal, else what the first failed task said, else what the sampler saw.
+fn reason(stage: &Stage, tasks: &Tasks, fault: Fault) -> Failure {
+    if TOLD_TO_END.load(Ordering::Acquire) {
+        let detail = format!("told to end while {} tasks ran", tasks.count());
+        return failure(Fault::wrong("signal", detail));
+    }
+    stage.control.fault().unwrap_or_else(|| failure(fault))
+}
+
+fn failure(fault: Fault) -> Failure {
+    Failure {
+        call: fault.call.into(),
+        errno: fault.errno,
+        task: None,
+        detail: fault.detail.into_owned(),
+    }
+}
+
+extern "C" fn told_to_end(_signal: libc::c_int) {
+    TOLD_TO_END.store(true, Ordering::Release);
+    let control = CONTROL.load(Ordering::Acquire);
+    if !control.is_null() {
+        // SAFETY: points to shared memory that is never unmapped; stores and futex calls are
+        // allowed in a signal handler.
+        unsafe { (*control).raise_alarm() };
+    }
+}
+
+fn listen_for_the_end() {
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+        // SAFETY: all-zero is a valid sigaction; the handler only stores and wakes.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = told_to_end as extern "C" fn(libc::c_int) as usize;
+            libc::sigaction(signal, &raw const action, ptr::null_mut());
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The start gate: no task begins before all have finished their set-up.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::fault::{Attempt, Fault};
+use super::shared::{Areas, Control};
+use super::spawn::Tasks;
+use super::{futex, sys};
+
+/// Word of a task's area that holds the time it passed the gate.
+const STARTED_AT: usize = super::shared::HEAD - 1;
+
+/// Longest set-up of all tasks.
+pub(crate) const SETUP_LIMIT: Duration = Duration::from_secs(120);
+
+/// Longest time from the gate to the first operation of the last task.
+pub(crate) const FIRST_OPERATION_LIMIT: Duration = Duration::from_secs(60);
+
+impl Control {
+    /// A task's side: says it is ready, sleeps until the gate opens, notes when it passed.
+    pub fn pass_gate(&self, areas: &Areas, task: u32) {
+        let started_at = &areas.of(task)[STARTED_AT];
+        started_at.store(0, Ordering::Relaxed);
+        self.ready.fetch_add(1, Ordering::AcqRel);
+        futex::wake(&self.ready, 1);
+        while self.gate.load(Ordering::Acquire) == 0 {
+            futex::wait(&self.gate, 0, None);
+        }
+        started_at.store(sys::monotonic_ns(), Ordering::Relaxed);
+    }
+}
+
+/// The sampler's side: waits for all tasks, opens the gate, waits for each one's first operation.
+/// Answers the start skew, ns.
+///
+/// # Errors
+/// A task that failed, died or did not get ready in time.
+pub(crate) fn start_all(control: &Control, areas: &Areas, tasks: &Tasks) -> Attempt<u64> {
+    let began = Instant::now();
+    loop {
+        let ready = control.ready.load(Ordering::Acquire);
+        tasks.check(control)?;
+        if ready == tasks.count() {
+            break;
+        }
+        if began.elapsed() > SETUP_LIMIT {
+            return Err(Fault::wrong(
+                "set-up",
+                format!("{ready} tasks ready after {SETUP_LIMIT:?}"),
+            ));
+        }
+        futex::wait(&control.ready, ready, Some(Duration::from_millis(50)));
+    }
+    control.gate.store(1, Ordering::Release);
+    futex::wake(&control.gate, i32::MAX);
+    await_first_operations(control, areas, tasks)?;
+    let passed = |task| areas.of(task)[STARTED_AT].load(Ordering::Relaxed);
+    let (first, last) = (0..tasks.count())
+        .map(passed)
+        .fold((u64::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
+    Ok(last.saturating_sub(first))
+}
+
+fn await_first_operations(control: &Control, areas: &Areas, tasks: &Tasks) -> Attempt<()> {
+    let began = Instant::now();
+    for task in 0..tasks.count() {
+        while areas.of(task)[0].load(Ordering::Relaxed) == 0 {
+            tasks.check(control)?;
+            if began.elapsed() > FIRST_OPERATION_LIMIT {
+                let detail = format!("task {task} did nothing in {FIRST_OPERATION_LIMIT:?}");
+                return Err(Fault::wrong("start", detail));
+            }
+            futex::wait(&control.alarm, 0, Some(Duration::from_micros(500)));
+        }
+    }
+    Ok(())
+}

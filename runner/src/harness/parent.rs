@@ -1,0 +1,230 @@
+//! The caller's side of a point: makes the scratch folder, starts the child, reads its lines.
+//!
+//! The child is this program again with one hidden argument, so that it has one thread when it
+//! forks and the address layout can be fixed before it starts.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use wire::{Failure, Outcome, Point};
+
+use super::child::CHILD_ARGUMENT;
+use super::fault::Fault;
+use super::job::Job;
+use super::message::Message;
+use super::plan::PointPlan;
+use super::scratch::Scratch;
+
+/// Set in the child: a program that measures from within a child would start itself for ever.
+const INSIDE_CHILD: &str = "SCALEWATCH_INSIDE_POINT";
+/// Longest silence of the child beyond the length of a window: its own limits are shorter.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// Time the child gets to end its tasks when told to.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+static EXECUTABLE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the `scalewatch-runner` executable that children run, for programs that are not it
+/// themselves. Without it the variable `SCALEWATCH_RUNNER` counts, else the running program.
+/// The first call wins.
+pub fn set_child_executable(path: impl Into<PathBuf>) {
+    let _ = EXECUTABLE.set(path.into());
+}
+
+fn executable() -> PathBuf {
+    EXECUTABLE
+        .get()
+        .cloned()
+        .or_else(|| std::env::var_os("SCALEWATCH_RUNNER").map(PathBuf::from))
+        .and_then(|path| std::path::absolute(path).ok())
+        .unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
+}
+
+/// Measures one point in a child process. Failure is data: a task that fails, a child that dies and
+/// a time-out all come back as [`wire::Outcome::Failed`] inside the point. `on_window` is called in
+/// the parent after each window with (windows done, warm-up included; ops per second of it).
+///
+/// # Errors
+/// Only what makes the plan impossible to start: an unknown workload, parameter or CPU, a number
+/// out of its range.
+pub fn measure(
+    plan: &PointPlan,
+    on_window: &mut dyn FnMut(u32, f64),
+) -> anyhow::Result<wire::Point> {
+    anyhow::ensure!(
+        std::env::var_os(INSIDE_CHILD).is_none(),
+        "{} is not scalewatch-runner: name it in SCALEWATCH_RUNNER",
+        executable().display()
+    );
+    let workload = crate::workloads::find(&plan.workload).ok_or_else(|| {
+        let known: Vec<&str> = crate::workloads::all().iter().map(|w| w.id).collect();
+        anyhow::anyhow!("workload: {:?} is not one of {}", plan.workload, known.join(", "))
+    })?;
+    let job = Job::new(plan, workload)?;
+    let outcome = conduct(plan, &job, on_window).unwrap_or_else(|fault| {
+        Outcome::Failed(Failure {
+            call: fault.call.into(),
+            errno: fault.errno,
+            task: None,
+            detail: fault.detail.into_owned(),
+        })
+    });
+    Ok(Point {
+        workload: workload.id.into(),
+        version: workload.version,
+        parameters: job.parameters(plan),
+        tasks: job.tasks,
+        outcome,
+    })
+}
+
+fn conduct(
+    plan: &PointPlan,
+    job: &Job,
+    on_window: &mut dyn FnMut(u32, f64),
+) -> Result<Outcome, Fault> {
+    let scratch = job.in_scratch.then(|| Scratch::new(&plan.dir)).transpose()?;
+    let mut errors = tempfile::tempfile().map_err(|e| Fault::io("open", &e))?;
+    let mut child = start(job, scratch.as_ref(), &errors)?;
+    let patience = job.window() + PATIENCE;
+    let heard = send(&mut child, job).and_then(|()| listen(&mut child, patience, on_window));
+    if heard.is_err() {
+        end(&mut child);
+    }
+    let status = child.wait().map_err(|e| Fault::io("wait", &e))?;
+    match heard? {
+        Some(outcome) => Ok(outcome),
+        None => Err(Fault::wrong("child", how_it_died(status, &mut errors))),
+    }
+}
+
+fn start(job: &Job, scratch: Option<&Scratch>, errors: &File) -> Result<Child, Fault> {
+    let mut command = Command::new(executable());
+    command.arg0("scalewatch-runner").arg(CHILD_ARGUMENT).env(INSIDE_CHILD, "1");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(errors.try_clone().map_err(|e| Fault::io("dup", &e))?);
+    if let Some(scratch) = scratch {
+        command.current_dir(scratch.path());
+    }
+    let lock = scratch.map(Scratch::lock);
+    let parent = job.parent;
+    let before_exec = move || {
+        // SAFETY: plain system calls, allowed between fork and exec.
+        unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            if libc::getppid() as u32 != parent {
+                libc::_exit(1);
+            }
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            if let Some(lock) = lock {
+                libc::fcntl(lock, libc::F_SETFD, 0);
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: before_exec allocates nothing and takes no lock.
+    unsafe { command.pre_exec(before_exec) };
+    command.spawn().map_err(|e| Fault::io("exec", &e))
+}
+
+fn send(child: &mut Child, job: &Job) -> Result<(), Fault> {
+    let mut input = child.stdin.take().expect("standard input was piped");
+    let text = serde_json::to_vec(job).expect("a job is strings and whole numbers");
+    match input.write_all(&text) {
+        // It died before it read its job: its exit says more.
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Fault::io("write", &e)),
+        _ => Ok(()),
+    }
+}
+
+/// Reads lines until the outcome, or none at the end of the stream.
+fn listen(
+    child: &mut Child,
+    patience: Duration,
+    on_window: &mut dyn FnMut(u32, f64),
+) -> Result<Option<Outcome>, Fault> {
+    let mut output = child.stdout.take().expect("standard output was piped");
+    let (mut text, mut chunk, mut done) = (Vec::new(), vec![0; 1 << 16], 0);
+    loop {
+        while let Some(end) = text[done..].iter().position(|&b| b == b'\n') {
+            let line = &text[done..done + end];
+            done += end + 1;
+            match serde_json::from_slice(line) {
+                Ok(Message::Outcome(outcome)) => return Ok(Some(outcome)),
+                Ok(Message::Window { done, ops_per_s }) => on_window(done, ops_per_s),
+                Ok(Message::Started) => {}
+                Err(_) => return Err(no_runner(line)),
+            }
+        }
+        text.drain(..done);
+        done = 0;
+        wait_readable(&output, patience)?;
+        match output.read(&mut chunk).map_err(|e| Fault::io("read", &e))? {
+            0 => return Ok(None),
+            n => text.extend_from_slice(&chunk[..n]),
+        }
+    }
+}
+
+fn no_runner(line: &[u8]) -> Fault {
+    let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+    let program = executable();
+    let detail = format!(
+        "{} answered {line:?} and is not scalewatch-runner: name it in SCALEWATCH_RUNNER",
+        program.display()
+    );
+    Fault::wrong("child", detail)
+}
+
+fn wait_readable(output: &impl AsRawFd, patience: Duration) -> Result<(), Fault> {
+    let until = Instant::now() + patience;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let mut poll = libc::pollfd { fd: output.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one valid pollfd.
+        match unsafe { libc::poll(&raw mut poll, 1, left.as_millis().min(1 << 30) as i32) } {
+            0 if left.is_zero() => {
+                let detail = format!("the child said nothing for {} s", patience.as_secs());
+                return Err(Fault::wrong("time-out", detail));
+            }
+            n if n > 0 => return Ok(()),
+            _ => {}
+        }
+    }
+}
+
+/// Tells the child to end, which ends its tasks; kills it when it does not.
+fn end(child: &mut Child) {
+    // SAFETY: a child that has not been waited for.
+    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
+    let began = Instant::now();
+    while matches!(child.try_wait(), Ok(None)) {
+        if began.elapsed() > LAST_WORDS {
+            let _ = child.kill();
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn how_it_died(status: ExitStatus, errors: &mut File) -> String {
+    let mut said = String::new();
+    let length = errors.seek(SeekFrom::End(0)).unwrap_or(0);
+    let _ = errors.seek(SeekFrom::Start(length.saturating_sub(1000)));
+    let mut bytes = vec![];
+    if errors.read_to_end(&mut bytes).is_ok() {
+        said = String::from_utf8_lossy(&bytes).trim().replace('\0', "");
+    }
+    let how = match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("the child was killed by signal {signal}"),
+        (_, Some(code)) => format!("the child ended with exit code {code}"),
+        _ => "the child ended".into(),
+    };
+    if said.is_empty() { how } else { format!("{how}: {said}") }
+}

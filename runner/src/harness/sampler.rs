@@ -1,0 +1,105 @@
+//! The sampler: opens the gate, takes the windows, stops what can stop, makes the outcome.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use wire::{Measured, Metric, Window};
+
+use super::disturbance::Reading;
+use super::fault::{Attempt, Fault};
+use super::futex;
+use super::job::Job;
+use super::message::Message;
+use super::spawn::{Stage, Tasks};
+use super::tally::{Tally, side_metrics};
+use super::window::{self, Edge};
+use super::workload::Workload;
+
+/// Longest wait for the tasks of a workload that can stop.
+const STOP_LIMIT: Duration = Duration::from_secs(30);
+
+/// Measures the tasks and checks the workload's result.
+///
+/// # Errors
+/// What failed; nothing measured before it is kept.
+pub(crate) fn sample(
+    job: &Job,
+    workload: &Workload,
+    stage: &Stage,
+    tasks: &Tasks,
+    tell: &mut dyn FnMut(&Message),
+) -> Attempt<Measured> {
+    let start_skew_ns = super::gate::start_all(stage.control, &stage.areas, tasks)?;
+    tell(&Message::Started);
+    let (clocks, threads): (Vec<_>, Vec<_>) = tasks.clocks()?.into_iter().unzip();
+    let mut windows: Vec<Window> = vec![];
+    let mut tallies: Vec<Tally> = vec![];
+    let mut before = Reading::now(&threads);
+    let mut edge = Edge::read(&stage.areas, &clocks)?;
+    for done in 1..=job.warmup_windows + job.windows {
+        sleep(stage, job.window());
+        tasks.check(stage.control)?;
+        let next = Edge::read(&stage.areas, &clocks)?;
+        let (window, tally) = next.since(&edge);
+        edge = next;
+        tell(&Message::Window { done, ops_per_s: window.ops_per_s() });
+        if done == job.warmup_windows {
+            before = Reading::now(&threads);
+            edge = Edge::read(&stage.areas, &clocks)?;
+        } else if done > job.warmup_windows {
+            windows.push(window);
+            tallies.push(tally);
+        }
+    }
+    let disturbance = Reading::now(&threads).since(&before, &windows);
+    tasks.check(stage.control)?;
+    if workload.can_stop {
+        stop(stage, tasks)?;
+        stage.prepared.verify(&|word| window::total(&stage.areas, job.tasks, word))?;
+    }
+    Ok(Measured {
+        placement: stage.placement.clone(),
+        start_skew_ns,
+        warmup_windows: job.warmup_windows,
+        metrics: metrics(workload, job.tasks, &tallies),
+        windows,
+        disturbance,
+    })
+}
+
+/// Sleeps for one window, or until the alarm.
+fn sleep(stage: &Stage, window: Duration) {
+    let began = Instant::now();
+    while let Some(left) = window.checked_sub(began.elapsed()).filter(|left| !left.is_zero()) {
+        if stage.control.alarm.load(Ordering::Acquire) != 0 {
+            return;
+        }
+        futex::wait(&stage.control.alarm, 0, Some(left));
+    }
+}
+
+fn stop(stage: &Stage, tasks: &Tasks) -> Attempt<()> {
+    let began = Instant::now();
+    stage.control.stop.store(1, Ordering::Release);
+    loop {
+        let stopped = stage.control.stopped.load(Ordering::Acquire);
+        tasks.check(stage.control)?;
+        if stopped == tasks.count() {
+            return Ok(());
+        }
+        if began.elapsed() > STOP_LIMIT {
+            let detail = format!("{stopped} of {} tasks stopped in {STOP_LIMIT:?}", tasks.count());
+            return Err(Fault::wrong("stop", detail));
+        }
+        futex::wait(&stage.control.stopped, stopped, Some(Duration::from_millis(50)));
+    }
+}
+
+fn metrics(workload: &Workload, tasks: u32, tallies: &[Tally]) -> Vec<Metric> {
+    let mut metrics = vec![Metric::ops_per_s_total(), Metric::ops_per_cpu_s()];
+    if tasks > 1 {
+        metrics.push(Metric::task_fairness());
+    }
+    metrics.extend(side_metrics(workload.metrics, tallies));
+    metrics
+}

@@ -1,0 +1,165 @@
+//! One window summed over its tasks, and the side metrics computed from it.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use wire::{Direction, Metric, Source, Unit};
+
+/// A metric a workload adds. `value` gets one window, or all measured windows in one.
+#[derive(Clone, Copy)]
+pub struct SideMetric {
+    /// Snake-case name.
+    pub name: &'static str,
+    /// Unit of every value.
+    pub unit: Unit,
+    /// Which way is better.
+    pub direction: Direction,
+    /// The value; none where the window does not define it.
+    pub value: fn(&Tally) -> Option<f64>,
+}
+
+/// Counters of all tasks in one window.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    /// Wall time, ns.
+    pub dt_ns: u64,
+    /// CPU time received, ns.
+    pub cpu_ns: u64,
+    /// Each counter word's increase; word 0 is the operations.
+    pub words: Vec<u64>,
+}
+
+impl Tally {
+    /// Adds another window.
+    pub fn add(&mut self, other: &Tally) {
+        self.dt_ns += other.dt_ns;
+        self.cpu_ns += other.cpu_ns;
+        self.words.resize(other.words.len(), 0);
+        for (sum, n) in self.words.iter_mut().zip(&other.words) {
+            *sum += n;
+        }
+    }
+
+    /// Increase of a word.
+    pub fn word(&self, word: usize) -> u64 {
+        self.words.get(word).copied().unwrap_or(0)
+    }
+
+    /// Increase of `word` ÷ increase of `by`.
+    pub fn ratio(&self, word: usize, by: usize) -> Option<f64> {
+        let by = self.word(by);
+        (by > 0).then(|| self.word(word) as f64 / by as f64)
+    }
+}
+
+/// The workload's metrics over the windows: one value a window where each window defines it, one
+/// for the whole point where only the sum does, none otherwise.
+pub(crate) fn side_metrics(metrics: &[SideMetric], windows: &[Tally]) -> Vec<Metric> {
+    let mut whole = Tally::default();
+    windows.iter().for_each(|window| whole.add(window));
+    let finite = |value: Option<f64>| value.filter(|v| v.is_finite());
+    let values = |m: &SideMetric| {
+        let each: Option<Vec<f64>> = windows.iter().map(|w| finite((m.value)(w))).collect();
+        each.or_else(|| finite((m.value)(&whole)).map(|v| vec![v]))
+    };
+    let metric = |m: &SideMetric| {
+        Some(Metric {
+            name: m.name.into(),
+            unit: m.unit,
+            direction: m.direction,
+            source: Source::Values(values(m)?),
+        })
+    };
+    metrics.iter().filter_map(metric).collect()
+}
+
+/// A histogram of nanoseconds in counter words: exact below 8, then 8 buckets a power of two
+/// (at most 12.5 % wide), the last one open above 2^40.
+pub struct Histogram;
+
+impl Histogram {
+    /// Words of one histogram.
+    pub const WORDS: usize = 8 * (40 - 3 + 1) + 1;
+
+    /// Counts `ns` in a task's own histogram.
+    #[inline]
+    pub fn record(words: &[AtomicU64], ns: u64) {
+        if let Some(cell) = words.get(Histogram::bucket(ns)) {
+            cell.store(cell.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
+    }
+
+    fn bucket(ns: u64) -> usize {
+        if ns < 8 {
+            return ns as usize;
+        }
+        let power = ns.ilog2() as usize;
+        let part = (ns >> (power - 3)) as usize & 7;
+        ((power - 2) * 8 + part).min(Histogram::WORDS - 1)
+    }
+
+    /// Least value of a bucket.
+    fn least(bucket: usize) -> f64 {
+        if bucket < 8 {
+            return bucket as f64;
+        }
+        let (power, part) = (bucket / 8 + 2, bucket % 8);
+        ((8 + part) as f64) * 2f64.powi(power as i32 - 3)
+    }
+
+    /// Quantile `q` of the histogram in `words` of a tally: the middle of its bucket.
+    pub fn quantile(tally: &Tally, words: Range<usize>, q: f64) -> Option<f64> {
+        let counts = tally.words.get(words)?;
+        let total: u64 = counts.iter().sum();
+        let rank = ((total as f64 * q).ceil() as u64).max(1);
+        let mut seen = 0;
+        let bucket = counts.iter().position(|n| {
+            seen += n;
+            seen >= rank
+        })?;
+        let (least, next) = (Histogram::least(bucket), Histogram::least(bucket + 1));
+        Some(if bucket < 8 { least } else { (least + next) / 2.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_lies_within_an_eighth_of_the_value_it_stands_for() {
+        for value in [0, 1, 7, 8, 9, 100, 999, 12_345, 1 << 30, (1 << 40) + 5] {
+            let words: Vec<AtomicU64> =
+                (0..Histogram::WORDS).map(|_| AtomicU64::default()).collect();
+            Histogram::record(&words, value);
+            let words = words.into_iter().map(AtomicU64::into_inner).collect();
+            let tally = Tally { words, ..Tally::default() };
+            let found = Histogram::quantile(&tally, 0..Histogram::WORDS, 0.99).expect("one value");
+            assert!((found - value as f64).abs() <= value as f64 / 8.0, "{value} became {found}");
+        }
+    }
+
+    #[test]
+    fn an_empty_histogram_has_no_quantile() {
+        let tally = Tally { words: vec![0; Histogram::WORDS], ..Tally::default() };
+        assert_eq!(Histogram::quantile(&tally, 0..Histogram::WORDS, 0.99), None);
+    }
+
+    #[test]
+    fn a_metric_undefined_in_one_window_is_given_once_for_the_point() {
+        let metric = SideMetric {
+            name: "x_per_op",
+            unit: Unit::CountPerOp,
+            direction: Direction::Lower,
+            value: |t| t.ratio(1, 0),
+        };
+        let window = |ops, x| Tally { words: vec![ops, x], ..Tally::default() };
+        let values = |windows: &[Tally]| match side_metrics(&[metric], windows).pop() {
+            Some(Metric { source: Source::Values(values), .. }) => values,
+            _ => vec![],
+        };
+        assert_eq!(values(&[window(2, 4), window(1, 3)]), [2.0, 3.0]);
+        assert_eq!(values(&[window(2, 4), window(0, 0)]), [2.0]);
+        assert!(values(&[window(0, 0)]).is_empty());
+    }
+}

@@ -1,0 +1,79 @@
+//! Readings of all counters and clocks at one moment, and the window between two.
+//!
+//! How it works: (1) read the clock, then all counters, then all CPU clocks; (2) if that took
+//! suspiciously long, the sampler itself was put aside in between: read again; (3) a window is the
+//! difference of two edges, so its length is what the clock says and never what was asked for.
+
+use std::sync::atomic::Ordering;
+
+use super::fault::Attempt;
+use super::shared::Areas;
+use super::sys;
+use super::tally::Tally;
+
+/// Time a reading may take before it is repeated, ns, and for each task more.
+const QUICK_NS: u64 = 50_000;
+const QUICK_NS_PER_TASK: u64 = 3_000;
+/// Readings before the last one is taken as it is.
+const TRIES: u32 = 8;
+
+/// One reading.
+pub(crate) struct Edge {
+    at_ns: u64,
+    ops: Vec<u64>,
+    cpu_ns: Vec<u64>,
+    /// Every counter word, summed over the tasks.
+    words: Vec<u64>,
+}
+
+impl Edge {
+    /// Reads everything now.
+    ///
+    /// # Errors
+    /// A task whose clock cannot be read (it is gone).
+    pub fn read(areas: &Areas, clocks: &[libc::clockid_t]) -> Attempt<Edge> {
+        let quick = QUICK_NS + QUICK_NS_PER_TASK * clocks.len() as u64;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let at_ns = sys::monotonic_ns();
+            let ops = (0..clocks.len() as u32).map(|t| areas.of(t)[0].load(Ordering::Relaxed));
+            let ops: Vec<u64> = ops.collect();
+            let cpu_ns = clocks.iter().map(|&c| sys::clock_ns(c)).collect::<Attempt<_>>()?;
+            if tries == TRIES || sys::monotonic_ns() - at_ns <= quick {
+                return Ok(Edge { at_ns, ops, cpu_ns, words: summed(areas, clocks.len() as u32) });
+            }
+        }
+    }
+
+    /// The window from `earlier` to this edge, by task and summed up.
+    pub fn since(&self, earlier: &Edge) -> (wire::Window, Tally) {
+        let less = |now: &[u64], then: &[u64]| -> Vec<u64> {
+            now.iter().zip(then).map(|(n, t)| n.wrapping_sub(*t)).collect()
+        };
+        let window = wire::Window {
+            dt_ns: (self.at_ns - earlier.at_ns) as i64,
+            ops: less(&self.ops, &earlier.ops),
+            cpu_ns: less(&self.cpu_ns, &earlier.cpu_ns),
+        };
+        let mut words = less(&self.words, &earlier.words);
+        words[0] = window.ops.iter().sum();
+        let cpu_ns = window.cpu_ns.iter().sum();
+        (window, Tally { dt_ns: self.at_ns - earlier.at_ns, cpu_ns, words })
+    }
+}
+
+fn summed(areas: &Areas, tasks: u32) -> Vec<u64> {
+    let mut sums = vec![0u64; areas.of(0).len()];
+    for task in 0..tasks {
+        for (sum, word) in sums.iter_mut().zip(areas.of(task)) {
+            *sum = sum.wrapping_add(word.load(Ordering::Relaxed));
+        }
+    }
+    sums
+}
+
+/// A counter word summed over the tasks, from the first operation on.
+pub(crate) fn total(areas: &Areas, tasks: u32, word: usize) -> u64 {
+    (0..tasks).map(|task| areas.of(task)[word].load(Ordering::Relaxed)).sum()
+}

@@ -1,0 +1,179 @@
+//! What a workload is: facts about it, a set-up, and an endless loop that counts its operations.
+//!
+//! `prepare` runs once in the child before any task exists; `start` runs in each task, already on
+//! its CPU, before the gate; `run` is the loop. It ends only by a fault, or, where the workload
+//! `can_stop`, when its ticks say so; all others are ended from outside in the middle of a turn.
+
+use std::collections::BTreeMap;
+
+use super::fault::{Attempt, Fault};
+use super::shared::Ticks;
+use super::tally::SideMetric;
+
+/// One workload. Every fact is shown to people and checked by tests.
+pub struct Workload {
+    /// Path-like id, e.g. `file/open`.
+    pub id: &'static str,
+    /// Raised when the loop changes what it measures; another version is another series.
+    pub version: u32,
+    /// What it is, in a few words.
+    pub description: &'static str,
+    /// What one operation is.
+    pub operation: &'static str,
+    /// Which path of the kernel (or of the model) it stresses.
+    pub stresses: &'static str,
+    /// Parameters beside tasks, mode and placement.
+    pub parameters: &'static [Parameter],
+    /// Metrics beside operations per second and per CPU-second and the tasks' fairness.
+    pub metrics: &'static [SideMetric],
+    /// Whether it needs a writable directory; relative paths then lie in a fresh folder there.
+    pub needs_directory: bool,
+    /// Whether the loop asks [`Ticks::stopped`]; [`Prepared::verify`] is then called at the end.
+    pub can_stop: bool,
+    /// Words each task needs beside the 31 of its head.
+    pub extra_words: usize,
+    /// Makes what all tasks share.
+    pub prepare: fn(&Setup<'_>) -> Attempt<Box<dyn Prepared>>,
+}
+
+/// What `prepare` is given.
+pub struct Setup<'a> {
+    /// Number of tasks.
+    pub tasks: u32,
+    /// The parameters, checked, defaults filled in.
+    pub values: &'a Values,
+}
+
+/// What all tasks share once prepared.
+pub trait Prepared: Sync {
+    /// Set-up of one task, run in that task: opens its files, touches its memory.
+    ///
+    /// # Errors
+    /// The call that failed.
+    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>>;
+
+    /// Checks the shared state after all tasks stopped. `total(word)` is a counter summed over
+    /// the tasks, from the first operation on. Called where the workload `can_stop`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn verify(&self, total: &dyn Fn(usize) -> u64) -> Attempt<()> {
+        let _ = total;
+        Ok(())
+    }
+}
+
+/// A task that is set up.
+pub trait Task {
+    /// The loop. Calls [`Ticks::tick`] once an operation.
+    ///
+    /// # Errors
+    /// The fault that ended it; `Ok` only after [`Ticks::stopped`].
+    fn run(&mut self, ticks: &Ticks) -> Attempt<()>;
+}
+
+/// One parameter.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Snake-case name.
+    pub name: &'static str,
+    /// Value when none is given.
+    pub default: &'static str,
+    /// What may be given.
+    pub allowed: Allowed,
+    /// What it does, in a few words.
+    pub about: &'static str,
+}
+
+/// What a parameter may be.
+#[derive(Debug, Clone, Copy)]
+pub enum Allowed {
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A whole number in this range, both ends included.
+    Whole(u64, u64),
+    /// A decimal number in this range, both ends included.
+    Fraction(f64, f64),
+}
+
+impl std::fmt::Display for Allowed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Allowed::OneOf(words) => write!(f, "one of {}", words.join(", ")),
+            Allowed::Whole(least, most) => write!(f, "a whole number from {least} to {most}"),
+            Allowed::Fraction(least, most) => write!(f, "a number from {least} to {most}"),
+        }
+    }
+}
+
+impl Parameter {
+    /// The one spelling of `value`, so that equal settings make equal series.
+    ///
+    /// # Errors
+    /// Names the parameter, the value and what is allowed.
+    fn canonical(&self, value: &str) -> anyhow::Result<String> {
+        let spelt = match self.allowed {
+            Allowed::OneOf(words) => words.contains(&value).then(|| value.to_owned()),
+            Allowed::Whole(least, most) => value
+                .parse::<u64>()
+                .ok()
+                .filter(|n| (least..=most).contains(n))
+                .map(|n| n.to_string()),
+            Allowed::Fraction(least, most) => value
+                .parse::<f64>()
+                .ok()
+                .filter(|n| (least..=most).contains(n))
+                .map(|n| (n + 0.0).to_string()),
+        };
+        spelt.ok_or_else(|| {
+            anyhow::anyhow!("parameter {}: {value:?} is not {}", self.name, self.allowed)
+        })
+    }
+}
+
+/// The parameters of a point: checked, complete, one spelling each.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Values(pub BTreeMap<String, String>);
+
+impl Values {
+    /// A parameter as a word; panics when the workload declared no such parameter.
+    pub fn word(&self, name: &str) -> &str {
+        self.0.get(name).unwrap_or_else(|| panic!("parameter {name} is not declared"))
+    }
+
+    /// A parameter declared [`Allowed::Whole`].
+    ///
+    /// # Errors
+    /// When it is not a whole number.
+    pub fn whole(&self, name: &'static str) -> Attempt<u64> {
+        self.word(name).parse().map_err(|_| Fault::wrong(name, "is not a whole number"))
+    }
+
+    /// A parameter declared [`Allowed::Fraction`].
+    ///
+    /// # Errors
+    /// When it is not a number.
+    pub fn fraction(&self, name: &'static str) -> Attempt<f64> {
+        self.word(name).parse().map_err(|_| Fault::wrong(name, "is not a number"))
+    }
+}
+
+impl Workload {
+    /// Checks `given` and fills in the defaults.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what is allowed.
+    pub fn resolve(&self, given: &BTreeMap<String, String>) -> anyhow::Result<Values> {
+        if let Some(name) = given.keys().find(|n| self.parameters.iter().all(|p| p.name != **n)) {
+            let known: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
+            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+            anyhow::bail!("parameter {name}: {} has no such parameter (it has: {known})", self.id);
+        }
+        let spell = |p: &Parameter| {
+            let value = given.get(p.name).map_or(p.default, String::as_str);
+            Ok((p.name.to_owned(), p.canonical(value)?))
+        };
+        Ok(Values(self.parameters.iter().map(spell).collect::<anyhow::Result<_>>()?))
+    }
+}

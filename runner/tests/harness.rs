@@ -1,0 +1,270 @@
+//! The harness on real workloads: shapes, failures, and what must not be left behind. No rate of
+//! this machine is asserted.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use scalewatch_runner::harness::{self, Mode, Placement, PointPlan};
+use wire::{Failure, Measured, Outcome, Point};
+
+fn plan(workload: &str, dir: &Path) -> PointPlan {
+    harness::set_child_executable(env!("CARGO_BIN_EXE_scalewatch-runner"));
+    PointPlan {
+        workload: workload.into(),
+        parameters: BTreeMap::new(),
+        mode: Mode::Process,
+        tasks: 2,
+        placement: Placement::Core,
+        warmup_windows: 1,
+        windows: 3,
+        window: Duration::from_millis(20),
+        dir: dir.into(),
+    }
+}
+
+fn measured(point: Point) -> Measured {
+    match point.outcome {
+        Outcome::Measured(measured) => measured,
+        Outcome::Failed(failure) => panic!("{} failed: {failure:?}", point.workload),
+    }
+}
+
+fn failed(point: Point) -> Failure {
+    match point.outcome {
+        Outcome::Failed(failure) => failure,
+        Outcome::Measured(_) => panic!("{} was measured", point.workload),
+    }
+}
+
+fn is_empty(dir: &Path) -> bool {
+    fs::read_dir(dir).expect("the directory is readable").next().is_none()
+}
+
+/// Processes with `dir` (or a folder below it) as working directory.
+fn processes_in(dir: &Path) -> Vec<u32> {
+    let numbers = fs::read_dir("/proc").expect("/proc is mounted").flatten();
+    let pids = numbers.filter_map(|e| e.file_name().to_string_lossy().parse::<u32>().ok());
+    let inside =
+        |pid: &u32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir));
+    pids.filter(inside).collect()
+}
+
+/// Looks until `what` holds; the tests' only way to wait for another process.
+fn until(what: impl Fn() -> bool) {
+    let began = std::time::Instant::now();
+    while !what() {
+        assert!(began.elapsed() < Duration::from_secs(60), "it never came to be");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_point_has_every_window_of_every_task_with_its_cpu_time() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for mode in [Mode::Process, Mode::Thread] {
+        let mut seen = vec![];
+        let plan = PointPlan { mode, ..plan("file/open", dir.path()) };
+        let point = harness::measure(&plan, &mut |done, rate| seen.push((done, rate)))
+            .expect("the plan is good");
+        assert_eq!(point.parameters["mode"], mode.word());
+        assert_eq!(point.parameters["placement"], "core");
+        assert_eq!(point.parameters["layout"], "shared-dir");
+        let measured = measured(point);
+        assert_eq!(seen.iter().map(|s| s.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
+        assert!(seen.iter().all(|s| s.1.is_finite() && s.1 >= 0.0));
+        assert_eq!(measured.windows.len(), 3);
+        for window in &measured.windows {
+            assert!(window.dt_ns >= 20_000_000);
+            assert_eq!((window.ops.len(), window.cpu_ns.len()), (2, 2));
+        }
+        let names: Vec<&str> = measured.metrics.iter().map(|m| m.name.as_str()).collect();
+        assert_eq!(names, ["ops_per_s_total", "ops_per_cpu_s", "task_fairness"]);
+        let (ops, cpu): (u64, u64) = measured.windows.iter().fold((0, 0), |(ops, cpu), w| {
+            (ops + w.ops.iter().sum::<u64>(), cpu + w.cpu_ns.iter().sum::<u64>())
+        });
+        assert!(ops > 0 && cpu > 0, "{ops} operations in {cpu} ns of CPU time");
+        assert_eq!(measured.placement.len(), 2);
+        assert!(measured.disturbance.voluntary_switches.is_some());
+        assert!(is_empty(dir.path()));
+    }
+}
+
+#[test]
+fn no_task_receives_more_cpu_time_than_the_window_is_long() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let plan = PointPlan { placement: Placement::None, ..plan("ctl/int-loop", dir.path()) };
+    let measured = measured(harness::measure(&plan, &mut |_, _| {}).expect("the plan is good"));
+    assert!(measured.placement.is_empty());
+    let (longest, wall) = measured.windows.iter().fold((0, 0), |(cpu, wall), w| {
+        (cpu + w.cpu_ns.iter().max().copied().unwrap_or(0), wall + w.dt_ns as u64)
+    });
+    // Clocks are read one after the other: a hundredth of slack.
+    assert!(longest <= wall + wall / 100, "{longest} ns of CPU time in {wall} ns");
+}
+
+#[test]
+fn more_tasks_than_cpus_wrap_around_and_all_of_them_count() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let tasks = 4 * std::thread::available_parallelism().expect("CPUs").get() as u32;
+    let plan = PointPlan { tasks, placement: Placement::Pu, ..plan("sys/getppid", dir.path()) };
+    let measured = measured(harness::measure(&plan, &mut |_, _| {}).expect("the plan is good"));
+    assert_eq!(measured.placement.len(), tasks as usize);
+    assert_eq!(measured.placement[0], measured.placement[tasks as usize / 2]);
+    assert!(measured.windows.iter().all(|w| w.ops.len() == tasks as usize));
+}
+
+#[test]
+fn bad_plans_are_refused_with_the_field_its_value_and_what_is_allowed() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let good = plan("file/open", dir.path());
+    let given = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+    let cases = [
+        (
+            PointPlan { workload: "file/opn".into(), ..good.clone() },
+            "workload: \"file/opn\" is not",
+        ),
+        (
+            PointPlan { parameters: given("depth", "3"), ..good.clone() },
+            "parameter depth: file/open",
+        ),
+        (
+            PointPlan { parameters: given("layout", "flat"), ..good.clone() },
+            "parameter layout: \"flat\" is not one of shared-dir, own-dir, same-file",
+        ),
+        (
+            PointPlan {
+                workload: "fallocate/append-truncate".into(),
+                parameters: given("chunk", "8k"),
+                ..good.clone()
+            },
+            "parameter chunk: \"8k\" is not a whole number from 512",
+        ),
+        (PointPlan { tasks: 0, ..good.clone() }, "tasks: 0 is not in 1..=4096"),
+        (PointPlan { tasks: 4097, ..good.clone() }, "tasks: 4097 is not in 1..=4096"),
+        (PointPlan { windows: 0, ..good.clone() }, "windows: 0"),
+        (PointPlan { window: Duration::ZERO, ..good.clone() }, "window: 0ns is not between"),
+        (
+            PointPlan { placement: Placement::List(vec![9999]), ..good.clone() },
+            "placement: CPU 9999 is not one of those",
+        ),
+        (PointPlan { placement: Placement::List(vec![]), ..good }, "placement: list: names no CPU"),
+    ];
+    for (plan, message) in cases {
+        let error = harness::measure(&plan, &mut |_, _| {}).expect_err(message);
+        assert!(error.to_string().contains(message), "{error} lacks {message:?}");
+    }
+    assert!(is_empty(dir.path()));
+}
+
+#[test]
+fn a_parameter_has_one_spelling_however_it_was_given() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let parameters = BTreeMap::from([("chunk".to_owned(), "0004096".to_owned())]);
+    let plan = PointPlan { parameters, ..plan("fallocate/append-truncate", dir.path()) };
+    let point = harness::measure(&plan, &mut |_, _| {}).expect("the plan is good");
+    assert_eq!(point.parameters["chunk"], "4096");
+    assert_eq!(point.parameters["file"], "1048576");
+}
+
+#[test]
+fn a_missing_directory_makes_a_failed_point_with_its_errno() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let plan = plan("file/open", &dir.path().join("gone"));
+    let failure = failed(harness::measure(&plan, &mut |_, _| {}).expect("failure is data"));
+    assert_eq!((failure.call.as_str(), failure.errno), ("mkdir", Some(libc::ENOENT)));
+}
+
+#[test]
+fn a_call_that_fails_in_the_loop_is_recorded_with_errno_and_task_in_both_modes() {
+    // The runner's file size limit makes fallocate fail with EFBIG; SIGXFSZ must not kill it first.
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for mode in [Mode::Process, Mode::Thread] {
+        let parameters = BTreeMap::from([
+            ("chunk".to_owned(), (1u64 << 30).to_string()),
+            ("file".to_owned(), (1u64 << 40).to_string()),
+        ]);
+        let plan = PointPlan { mode, parameters, ..plan("fallocate/append-truncate", dir.path()) };
+        let failure = failed(with_file_size_limit(1 << 20, || {
+            harness::measure(&plan, &mut |_, _| {}).expect("failure is data")
+        }));
+        assert_eq!(failure.call, "fallocate", "{failure:?}");
+        assert_eq!(failure.errno, Some(libc::EFBIG));
+        assert!(failure.task.is_some_and(|task| task < 2));
+        assert!(is_empty(dir.path()));
+    }
+}
+
+/// Runs `body` while files of this process and its children end at `bytes`. A signal that is
+/// ignored stays ignored in children.
+fn with_file_size_limit<T>(bytes: u64, body: impl FnOnce() -> T) -> T {
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().expect("no test panics while it holds the limit");
+    let mut old = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: old is valid for the calls; ignoring a signal and lowering a soft limit are undone.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut old);
+        let lowered = libc::rlimit { rlim_cur: bytes, ..old };
+        libc::setrlimit(libc::RLIMIT_FSIZE, &raw const lowered);
+    }
+    let result = body();
+    // SAFETY: as above.
+    unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const old) };
+    result
+}
+
+#[test]
+fn a_child_that_is_killed_makes_a_failed_point_and_takes_its_tasks_along() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let plan = PointPlan { window: Duration::from_secs(30), ..plan("file/open", &home) };
+    let failure = std::thread::scope(|scope| {
+        let point = scope.spawn(|| harness::measure(&plan, &mut |_, _| {}));
+        // The child and its two tasks; the child is the one with the lowest number that has them.
+        until(|| processes_in(&home).len() == 3);
+        let child = child_of_this_process_in(&home);
+        // SAFETY: a process this test started.
+        unsafe { libc::kill(child as libc::pid_t, libc::SIGKILL) };
+        failed(point.join().expect("measure does not panic").expect("failure is data"))
+    });
+    assert_eq!((failure.call.as_str(), failure.errno), ("child", None));
+    assert!(failure.detail.contains("signal 9"), "{failure:?}");
+    until(|| processes_in(&home).is_empty());
+    assert!(is_empty(&home));
+}
+
+fn child_of_this_process_in(dir: &Path) -> u32 {
+    let parent = format!("\nPPid:\t{}\n", std::process::id());
+    let ours = |pid: &u32| {
+        fs::read_to_string(format!("/proc/{pid}/status")).is_ok_and(|s| s.contains(&parent))
+    };
+    processes_in(dir).into_iter().find(ours).expect("the child runs")
+}
+
+#[test]
+fn when_the_caller_dies_the_child_ends_its_tasks_and_removes_its_folder() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let mut caller = Command::new(std::env::current_exe().expect("this test's executable"))
+        .args(["--exact", "measures_in_a_process_of_its_own", "--ignored", "--nocapture"])
+        .env("SCALEWATCH_TEST_DIR", &home)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the test runs itself");
+    until(|| processes_in(&home).len() == 3);
+    caller.kill().expect("it runs");
+    caller.wait().expect("it was started");
+    until(|| processes_in(&home).is_empty() && is_empty(&home));
+}
+
+#[test]
+#[ignore = "the caller that another test kills"]
+fn measures_in_a_process_of_its_own() {
+    let Some(dir) = std::env::var_os("SCALEWATCH_TEST_DIR") else { return };
+    let plan = PointPlan { window: Duration::from_secs(600), ..plan("file/open", dir.as_ref()) };
+    harness::measure(&plan, &mut |_, _| {}).expect("the plan is good");
+}
