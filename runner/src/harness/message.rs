@@ -12,8 +12,8 @@ pub(crate) enum Message {
     Window {
         /// Windows done, warm-up included.
         done: u32,
-        /// Operations per second of it.
-        ops_per_s: f64,
+        /// What every task did in it.
+        window: wire::Window,
     },
     /// The last line.
     Outcome(wire::Outcome),

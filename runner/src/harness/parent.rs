@@ -48,14 +48,14 @@ fn executable() -> PathBuf {
 
 /// Measures one point in a child process. Failure is data: a task that fails, a child that dies and
 /// a time-out all come back as [`wire::Outcome::Failed`] inside the point. `on_window` is called in
-/// the parent after each window with (windows done, warm-up included; ops per second of it).
+/// the parent after each window, warm-up included, with (windows done; what each task did in it).
 ///
 /// # Errors
 /// Only what makes the plan impossible to start: an unknown workload, parameter or CPU, a number
 /// out of its range.
 pub fn measure(
     plan: &PointPlan,
-    on_window: &mut dyn FnMut(u32, f64),
+    on_window: &mut dyn FnMut(u32, &wire::Window),
 ) -> anyhow::Result<wire::Point> {
     anyhow::ensure!(
         std::env::var_os(INSIDE_CHILD).is_none(),
@@ -87,7 +87,7 @@ pub fn measure(
 fn conduct(
     plan: &PointPlan,
     job: &Job,
-    on_window: &mut dyn FnMut(u32, f64),
+    on_window: &mut dyn FnMut(u32, &wire::Window),
 ) -> Result<Outcome, Fault> {
     let scratch = job.in_scratch.then(|| Scratch::new(&plan.dir)).transpose()?;
     let mut errors = tempfile::tempfile().map_err(|e| Fault::io("open", &e))?;
@@ -147,7 +147,7 @@ fn send(child: &mut Child, job: &Job) -> Result<(), Fault> {
 fn listen(
     child: &mut Child,
     patience: Duration,
-    on_window: &mut dyn FnMut(u32, f64),
+    on_window: &mut dyn FnMut(u32, &wire::Window),
 ) -> Result<Option<Outcome>, Fault> {
     let mut output = child.stdout.take().expect("standard output was piped");
     let (mut text, mut chunk, mut done) = (Vec::new(), vec![0; 1 << 16], 0);
@@ -157,7 +157,7 @@ fn listen(
             done += end + 1;
             match serde_json::from_slice(line) {
                 Ok(Message::Outcome(outcome)) => return Ok(Some(outcome)),
-                Ok(Message::Window { done, ops_per_s }) => on_window(done, ops_per_s),
+                Ok(Message::Window { done, window }) => on_window(done, &window),
                 Ok(Message::Started) => {}
                 Err(_) => return Err(no_runner(line)),
             }

@@ -42,7 +42,7 @@ pub(crate) fn sample(
         let next = Edge::read(&stage.areas, &clocks)?;
         let (window, tally) = next.since(&edge);
         edge = next;
-        tell(&Message::Window { done, ops_per_s: window.ops_per_s() });
+        tell(&Message::Window { done, window: window.clone() });
         if done == job.warmup_windows {
             before = Reading::now(&threads);
             edge = Edge::read(&stage.areas, &clocks)?;
