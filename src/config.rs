@@ -12,7 +12,7 @@ pub struct Config {
     pub listen: SocketAddr,
     /// `SCALEWATCH_URL`: how the outside reaches us, for links in mails; default `http://<listen>`.
     pub public_url: String,
-    /// `SCALEWATCH_DATA`, else the XDG data folder + `scalewatch`.
+    /// `SCALEWATCH_DATA`, else the XDG data folder (for root `/var/lib`) + `scalewatch`.
     pub data: PathBuf,
     /// `DATABASE_URL`; the embedded Postgres when unset.
     pub database_url: Option<String>,
@@ -134,9 +134,17 @@ fn data_folder(set: &impl Fn(&str) -> Option<String>) -> Result<PathBuf> {
         return Ok(folder.into());
     }
     let xdg = set("XDG_DATA_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
-    xdg.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/share")))
+    xdg.or_else(|| set("HOME").map(|home| data_home(&home)))
         .map(|folder| folder.join("scalewatch"))
         .context("neither SCALEWATCH_DATA nor HOME is set: where should data go?")
+}
+
+/// Root's home is closed to the user that the private Postgres of a root's service runs as.
+fn data_home(home: &str) -> PathBuf {
+    match home {
+        "/root" => "/var/lib".into(),
+        _ => Path::new(home).join(".local/share"),
+    }
 }
 
 #[cfg(test)]
@@ -167,6 +175,8 @@ mod tests {
         let home = ("HOME", "/home/ada");
         let xdg = config(&[home, ("XDG_DATA_HOME", "/data")]).unwrap();
         assert_eq!(xdg.data, Path::new("/data/scalewatch"));
+        let root = config(&[("HOME", "/root")]).unwrap();
+        assert_eq!(root.data, Path::new("/var/lib/scalewatch"));
         let relative = config(&[home, ("XDG_DATA_HOME", "data")]).unwrap();
         assert_eq!(relative.data, Path::new("/home/ada/.local/share/scalewatch"));
         let own = config(&[home, ("XDG_DATA_HOME", "/data"), ("SCALEWATCH_DATA", "/sw")]).unwrap();

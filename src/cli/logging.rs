@@ -1,6 +1,6 @@
 //! Log lines go to standard error, so that standard output carries answers alone.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 
 use tracing_subscriber::EnvFilter;
 
@@ -9,7 +9,10 @@ use crate::config::LogFormat;
 /// Starts logging; `RUST_LOG` chooses what. A second call changes nothing.
 pub fn init(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal());
     let _ = match format {
         LogFormat::Text => lines.with_target(false).try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 use crate::config::Config;
+use crate::postgres;
 
 pub use serve::stop_signal;
 
@@ -23,7 +24,7 @@ const SETTINGS: &str = "Settings (environment):
   DATABASE_URL                     Postgres 15 or newer, e.g. postgres://user@host/scalewatch
   SCALEWATCH_LISTEN                address to listen on [127.0.0.1:8420]
   SCALEWATCH_URL                   how browsers and mail readers reach it [http://<listen>]
-  SCALEWATCH_DATA                  data folder [$XDG_DATA_HOME/scalewatch]
+  SCALEWATCH_DATA                  data folder [$XDG_DATA_HOME/scalewatch, root: /var/lib/scalewatch]
   SCALEWATCH_DATABASE_CONNECTIONS  most connections to Postgres [16]
   SCALEWATCH_LOG_FORMAT            text or json [text]
   SCALEWATCH_MAIL_FROM, _MAIL_TO   sender, and recipients separated by commas
@@ -47,7 +48,10 @@ enum Command {
 /// # Errors
 /// What went wrong, for the person who typed the command.
 pub fn run(cli: Cli) -> Result<()> {
-    let config = Config::from_env()?;
+    let mut config = Config::from_env()?;
+    if config.database_url.is_none() {
+        config.database_url = postgres::running_address(&config.data);
+    }
     logging::init(config.log_format);
     // Requests wait for Postgres, not for a core: few threads keep idle memory small.
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4));

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 
+use super::leftover::{self, ServerLock};
 use super::{Account, Binaries, DataFolder};
 
 /// Longest folder of a socket: `sun_path` has 108 bytes, of which the socket's own name takes some.
@@ -66,9 +67,21 @@ impl Cluster {
 
     /// Address of the server, as `DATABASE_URL` would have it.
     pub fn address(&self) -> String {
-        let socket = percent_encode(self.socket.as_os_str());
-        format!("postgres://{NAME}@localhost/postgres?host={socket}")
+        address_at(&self.socket)
     }
+}
+
+/// Address of the private server that some `scalewatch up` runs on this data folder just now.
+pub fn running_address(data: &Path) -> Option<String> {
+    let files = fs::canonicalize(data).ok()?.join("postgres/cluster");
+    let lock = ServerLock::read(&files.join("postmaster.pid"))?;
+    (lock.ready && leftover::is_server_of(lock.process, &files))
+        .then(|| address_at(&lock.socket_folder))
+}
+
+fn address_at(socket: &Path) -> String {
+    let socket = percent_encode(socket.as_os_str());
+    format!("postgres://{NAME}@localhost/postgres?host={socket}")
 }
 
 /// Major version that made the cluster in `files`; none where there is no cluster yet.

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -11,7 +11,7 @@ use super::Cluster;
 
 /// Process id of a server that still runs on the cluster.
 pub(super) fn running_server(cluster: &Cluster) -> Option<u32> {
-    let process = locked_by(&cluster.files.join("postmaster.pid"))?;
+    let process = ServerLock::read(&cluster.files.join("postmaster.pid"))?.process;
     is_server_of(process, &cluster.files).then_some(process)
 }
 
@@ -20,21 +20,39 @@ pub(super) fn running_server(cluster: &Cluster) -> Option<u32> {
 /// a running server.
 pub(super) fn remove_misleading_locks(cluster: &Cluster) -> Result<()> {
     for name in [cluster.files.join("postmaster.pid"), cluster.socket.join(".s.PGSQL.5432.lock")] {
-        let Some(process) = locked_by(&name) else { continue };
-        if Path::new("/proc").join(process.to_string()).exists() {
+        let Some(lock) = ServerLock::read(&name) else { continue };
+        if Path::new("/proc").join(lock.process.to_string()).exists() {
             fs::remove_file(&name).with_context(|| format!("removing stale {}", name.display()))?;
         }
     }
     Ok(())
 }
 
-/// Process id on the first line of a Postgres lock file.
-pub(super) fn locked_by(name: &Path) -> Option<u32> {
-    fs::read_to_string(name).ok()?.lines().next()?.trim().parse().ok()
+/// What Postgres writes to a lock file, one fact a line.
+pub(super) struct ServerLock {
+    /// Of the server; in the first line, the only one that every lock file has.
+    pub(super) process: u32,
+    /// In the fifth line.
+    pub(super) socket_folder: PathBuf,
+    /// Whether it takes connections; in the eighth line.
+    pub(super) ready: bool,
+}
+
+impl ServerLock {
+    /// The lock in this file; none where there is no file or no process id in it.
+    pub(super) fn read(name: &Path) -> Option<ServerLock> {
+        let text = fs::read_to_string(name).ok()?;
+        let mut lines = text.lines().map(str::trim);
+        Some(ServerLock {
+            process: lines.next()?.parse().ok()?,
+            socket_folder: lines.nth(3).unwrap_or_default().into(),
+            ready: lines.nth(2) == Some("ready"),
+        })
+    }
 }
 
 /// A server stands in its data directory. Where we may not see that, its name must do.
-fn is_server_of(process: u32, files: &Path) -> bool {
+pub(super) fn is_server_of(process: u32, files: &Path) -> bool {
     let proc = Path::new("/proc").join(process.to_string());
     let named = fs::read_to_string(proc.join("comm")).is_ok_and(|name| name.trim() == "postgres");
     named

@@ -17,7 +17,7 @@ use anyhow::{Context, Result};
 
 pub use account::Account;
 pub use binaries::{Binaries, OLDEST_MAJOR};
-pub use cluster::Cluster;
+pub use cluster::{Cluster, running_address};
 pub use data_folder::DataFolder;
 use supervise::Supervisor;
 

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Cluster, leftover};
+use super::Cluster;
+use super::leftover::{self, ServerLock};
 
 /// How often a starting server is looked at.
 const POLL: Duration = Duration::from_millis(20);
@@ -127,7 +128,6 @@ enum Ready {
     Exited,
 }
 
-/// Postgres writes `ready` on the eighth line of its lock file when it takes connections.
 fn wait_until_ready(cluster: &Cluster, child: &mut Child) -> Result<Ready> {
     let began = Instant::now();
     let name = cluster.files.join("postmaster.pid");
@@ -135,10 +135,7 @@ fn wait_until_ready(cluster: &Cluster, child: &mut Child) -> Result<Ready> {
         if child.try_wait().context("waiting for Postgres")?.is_some() {
             return Ok(Ready::Exited);
         }
-        let lock = fs::read_to_string(&name).unwrap_or_default();
-        let mut lines = lock.lines().map(str::trim);
-        let ours = lines.next().and_then(|line| line.parse().ok()) == Some(child.id());
-        if ours && lines.nth(6) == Some("ready") {
+        if ServerLock::read(&name).is_some_and(|lock| lock.ready && lock.process == child.id()) {
             return Ok(Ready::Yes);
         }
         sleep(POLL);
