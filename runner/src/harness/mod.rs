@@ -24,6 +24,7 @@ mod window;
 mod workload;
 
 pub use child::{CHILD_ARGUMENT, child_main};
+pub(crate) use disturbance::{CpuTime, cpu_time};
 pub use fault::{Attempt, Fault, check};
 pub use futex::Lock;
 pub use parent::{measure, set_child_executable};

@@ -1,23 +1,36 @@
 //! Topology, identity, environment and quietness of this machine.
+//!
+//! Identity holds stable facts only; environment what can change without changing the machine;
+//! neither a reading that moves by itself (frequency, free space, uptime, load).
 
+mod environment;
+mod ext4;
+mod filesystem;
+mod identity;
+mod quiet;
+mod size_class;
 mod topology;
 
 use std::path::Path;
 
+pub use environment::environment;
+pub use identity::machine;
+pub use quiet::{Quiet, quiet};
 pub use topology::{Change, Cpu, Topology, cpu_list, parse_cpu_list};
 
-/// Identity of this machine. `state_dir` keeps the generated hardware id where DMI is not readable.
-///
-/// # Errors
-/// When neither DMI nor `state_dir` can be read or written.
-pub fn machine(state_dir: &Path) -> anyhow::Result<wire::Machine> {
-    let _ = state_dir;
-    anyhow::bail!("not built yet")
+/// A small file's text, trimmed; none when it is missing, unreadable or empty.
+fn text(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+    Some(text).filter(|t| !t.is_empty())
 }
 
-/// Environment of a run whose files go to `dir`. For [`wire::Subject::Kernel`] the kernel's release
-/// is the revision and is left out.
-pub fn environment(dir: &Path, subject: wire::Subject) -> wire::Environment {
-    let _ = (dir, subject);
-    wire::Environment::default()
+/// The value of `name : value` in `/proc/cpuinfo`, white space folded.
+fn cpuinfo(root: &Path, name: &str) -> Option<String> {
+    let text = text(&root.join("proc/cpuinfo"))?;
+    let value = text.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == name).then(|| value.split_whitespace().collect::<Vec<_>>().join(" "))
+    });
+    value.filter(|v| !v.is_empty())
 }

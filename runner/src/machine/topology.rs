@@ -1,13 +1,14 @@
 //! Packages, cores, hardware threads, NUMA nodes and caches, as sysfs under any root tells them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 use wire::Cache;
 
+use super::text;
+
 /// One online hardware thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Cpu {
     /// The kernel's number.
     pub id: u32,
@@ -24,7 +25,7 @@ pub struct Cpu {
 }
 
 /// The processors of a machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Topology {
     /// Online hardware threads, package-major: by package, die, core, then number.
     pub cpus: Vec<Cpu>,
@@ -39,7 +40,7 @@ pub struct Topology {
 }
 
 /// A task count at which the next task meets something new.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Change {
     /// The first task count that meets it.
     pub tasks: u32,
@@ -195,11 +196,6 @@ fn cache(dir: &Path, hidden: u32) -> Option<Cache> {
         size_kib: text(&dir.join("size"))?.strip_suffix('K')?.parse().ok()?,
         shared_by: shared.max(1) * hidden,
     })
-}
-
-fn text(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    Some(text.trim().to_owned()).filter(|t| !t.is_empty())
 }
 
 /// Reads the kernel's list form, `0-3,8`; what is no number is left out.
