@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use sqlx::PgExecutor;
 use sqlx::types::Json;
 use time::OffsetDateTime;
 
@@ -12,7 +13,10 @@ use crate::model::{Environment, EnvironmentId, MachineId};
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn list(pool: &Pool, ids: &[EnvironmentId]) -> Result<Vec<Environment>, Failure> {
+pub async fn list(
+    database: impl PgExecutor<'_>,
+    ids: &[EnvironmentId],
+) -> Result<Vec<Environment>, Failure> {
     let rows = sqlx::query_as!(
         Row,
         r#"select id as "id: EnvironmentId", facts as "facts: Json<BTreeMap<String, String>>",
@@ -20,7 +24,7 @@ pub async fn list(pool: &Pool, ids: &[EnvironmentId]) -> Result<Vec<Environment>
            from environment where id = any($1) order by id"#,
         ids as &[EnvironmentId]
     );
-    Ok(rows.fetch_all(pool).await?.into_iter().map(Environment::from).collect())
+    Ok(rows.fetch_all(database).await?.into_iter().map(Environment::from).collect())
 }
 
 /// The environment of this row.

@@ -1,7 +1,6 @@
 //! Histories as the detector reads them, and the steps found in them.
 
-use std::collections::BTreeMap;
-
+use sqlx::PgExecutor;
 use sqlx::types::Json;
 use time::OffsetDateTime;
 
@@ -15,7 +14,11 @@ use crate::model::{
 };
 
 /// Every run of every series of a curve: one index range scan a series.
-pub async fn list_history(connection: &mut Connection, due: Due) -> sqlx::Result<Vec<HistoryRow>> {
+pub async fn list_history(
+    database: impl PgExecutor<'_>,
+    machine: MachineId,
+    curve: CurveId,
+) -> sqlx::Result<Vec<HistoryRow>> {
     let rows = sqlx::query!(
         "select s.id, s.tasks, s.metric, s.unit, s.direction, s.is_primary, m.run_id,
                 m.revision_id, r.commit_id, r.branch_id, m.rank, m.environment_id,
@@ -24,10 +27,10 @@ pub async fn list_history(connection: &mut Connection, due: Due) -> sqlx::Result
          join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
          join revision r on r.id = m.revision_id
          where s.machine_id = $1 and s.curve_id = $2",
-        due.machine.0,
-        due.curve.0
+        machine.0,
+        curve.0
     )
-    .fetch_all(connection)
+    .fetch_all(database)
     .await?;
     rows.into_iter()
         .map(|row| {
@@ -51,21 +54,6 @@ pub async fn list_history(connection: &mut Connection, due: Due) -> sqlx::Result
             })
         })
         .collect()
-}
-
-/// Facts of the given environments.
-pub async fn list_environments(
-    connection: &mut Connection,
-    environments: &[i64],
-) -> sqlx::Result<BTreeMap<EnvironmentId, BTreeMap<String, String>>> {
-    let rows = sqlx::query!(
-        r#"select id, facts as "facts: Json<BTreeMap<String, String>>"
-           from environment where id = any($1)"#,
-        environments
-    )
-    .fetch_all(connection)
-    .await?;
-    Ok(rows.into_iter().map(|row| (EnvironmentId(row.id), row.facts.0)).collect())
 }
 
 /// CPU time received and taken at one task count of a curve, in the given runs.

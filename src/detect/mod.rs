@@ -3,6 +3,7 @@
 
 pub mod evidence;
 pub mod history;
+pub mod levels;
 pub mod neighbour;
 pub mod policy;
 pub mod two_sides;
@@ -12,6 +13,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context as _, Result};
 
 use crate::db::{self, Connection};
+use crate::model::EnvironmentId;
 use crate::model::step::{Found, HistoryRow};
 use history::Candidate;
 
@@ -20,10 +22,11 @@ use history::Candidate;
 /// # Errors
 /// When the database does not answer.
 pub async fn judge(connection: &mut Connection, due: db::due::Due) -> Result<Vec<Found>> {
-    let rows = db::step::list_history(connection, due).await?;
-    let environments: BTreeSet<i64> = rows.iter().map(|row| row.environment.0).collect();
-    let environments: Vec<i64> = environments.into_iter().collect();
-    let facts = db::step::list_environments(connection, &environments).await?;
+    let rows = db::step::list_history(&mut *connection, due.machine, due.curve).await?;
+    let environments: BTreeSet<EnvironmentId> = rows.iter().map(|row| row.environment).collect();
+    let environments: Vec<EnvironmentId> = environments.into_iter().collect();
+    let facts = db::environment::list(&mut *connection, &environments).await?;
+    let facts = facts.into_iter().map(|one| (one.id, one.facts)).collect();
     let mut candidates = steps(rows, facts).await?;
     for i in 0..candidates.len() {
         if is_suspect(&candidates, i) {

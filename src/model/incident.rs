@@ -58,6 +58,13 @@ pub struct RangeEnd {
     pub subject: String,
 }
 
+impl RangeEnd {
+    /// The first ten hex digits of the commit.
+    pub fn short(&self) -> &str {
+        super::revision::short(&self.commit)
+    }
+}
+
 /// An incident as lists show it, with its strongest step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Incident {
