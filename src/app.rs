@@ -13,6 +13,7 @@ use tower_http::compression::CompressionLayer;
 
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::worker::Worker;
 
 /// How long requests in flight may still take once the service is told to stop.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -53,22 +54,27 @@ pub async fn listen(address: SocketAddr) -> Result<TcpListener> {
     })
 }
 
-/// Serves until `stop` completes, then lets requests in flight finish, at most [`DRAIN`].
+/// Serves, and runs a worker beside, until `stop` completes; then lets requests in flight and the
+/// worker's unit of work finish, at most [`DRAIN`].
 ///
 /// # Errors
-/// When the listener fails.
+/// When the mail settings cannot be used or the listener fails.
 pub async fn serve(app: App, listener: TcpListener, stop: impl Future<Output = ()>) -> Result<()> {
     let (tell, told) = tokio::sync::watch::channel(false);
     let stopped = |mut told: tokio::sync::watch::Receiver<bool>| async move {
         let _ = told.wait_for(|stop| *stop).await;
     };
+    let worker = Worker::new(app.clone())?;
+    let worker_told = told.clone();
+    let working = tokio::spawn(async move { worker.run(stopped(worker_told)).await });
     let server = tokio::spawn(
         axum::serve(listener, router(app)).with_graceful_shutdown(stopped(told)).into_future(),
     );
     stop.await;
     tracing::info!("stopping");
     let _ = tell.send(true);
-    match tokio::time::timeout(DRAIN, server).await {
+    let both = async { (server.await, working.await).0 };
+    match tokio::time::timeout(DRAIN, both).await {
         Ok(ended) => ended.context("the server task died")?.context("the listener failed"),
         Err(_) => {
             tracing::warn!("requests still in flight were cut off");
