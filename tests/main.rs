@@ -3,4 +3,6 @@
 mod support;
 
 mod api;
+mod db;
+mod ingest;
 mod postgres;

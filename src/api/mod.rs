@@ -7,10 +7,11 @@ mod failure;
 mod health;
 mod machines;
 mod params;
+mod runs;
 
 use axum::Router;
 use axum::http::{Method, Uri};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 
 use crate::app::App;
 use crate::error::Error;
@@ -25,12 +26,13 @@ type Answer<T> = Result<T, Failure>;
 pub fn router() -> Router<App> {
     let v1 = Router::new()
         .route("/machines", post(machines::register))
+        .route("/runs", post(runs::create))
         .method_not_allowed_fallback(wrong_method)
         .fallback(unknown_path);
     Router::new()
         .nest("/api/v1", v1)
-        .route("/api", get(unknown_path))
-        .route("/api/{*rest}", get(unknown_path))
+        .route("/api", any(unknown_path))
+        .route("/api/{*rest}", any(unknown_path))
         .route("/health", get(health::show))
 }
 

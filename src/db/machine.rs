@@ -92,7 +92,7 @@ pub async fn mark_renamed(
         .map(drop)
 }
 
-/// Notes that a report of this machine came; a later note stands.
+/// Notes that a report of this machine came, at most once a second.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -103,7 +103,7 @@ pub async fn mark_seen(
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "update machine set last_seen_at = $2
-         where id = $1 and (last_seen_at is null or last_seen_at < $2)",
+         where id = $1 and (last_seen_at is null or last_seen_at + interval '1 second' <= $2)",
         id as MachineId,
         at
     )

@@ -17,6 +17,7 @@ pub mod run;
 pub mod schema;
 pub mod series;
 pub mod step;
+pub mod store;
 pub mod token;
 mod types;
 

@@ -1,1 +1,4 @@
+mod bad_input;
 mod machines;
+mod runs;
+mod tokens;

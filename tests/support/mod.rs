@@ -1,7 +1,9 @@
 //! What tests share: the service on a database of the test's own, and reports built with defaults.
 
 pub mod build;
+pub mod rows;
 pub mod service;
 
 pub use build::{ReportBuilder, a_machine, a_point, a_report};
+pub use rows::row_counts;
 pub use service::{Answer, Enrolled, Service, noon};

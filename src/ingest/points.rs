@@ -1,0 +1,144 @@
+//! The points of a report → curves, series, points and measurements that name each other by index.
+//! Curves are in the order of their keys, and series in the order of theirs: the order in which
+//! every upload takes its locks.
+
+use stats::Sample;
+use stats::summary::{Summary, summarise};
+use wire::{Measured, Metric, Outcome, Point};
+
+use crate::db::store::{CurveRow, MeasurementRow, PointRow, SeriesRow};
+use crate::error::{Error, Result};
+use crate::model::environment;
+
+/// Rows of a report's points.
+#[derive(Debug, Default)]
+pub struct PointRows {
+    /// Distinct curves, by key.
+    pub curves: Vec<CurveRow>,
+    /// Distinct series, by key.
+    pub series: Vec<SeriesRow>,
+    /// One a point, as reported.
+    pub points: Vec<PointRow>,
+    /// One a series: a report has no point twice.
+    pub measurements: Vec<MeasurementRow>,
+}
+
+/// Lays out the rows of points that passed [`wire::Report::check`].
+pub fn lay_out(points: &[Point]) -> Result<PointRows> {
+    let mut curves: Vec<CurveRow> = points.iter().map(curve_of).collect();
+    let keys = curves.clone();
+    curves.sort();
+    curves.dedup();
+    let mut rows = PointRows::default();
+    let mut values = Vec::new();
+    for (i, (point, key)) in points.iter().zip(&keys).enumerate() {
+        let curve = curves.binary_search(key).expect("each point's curve is among the curves");
+        rows.points.push(point_row(point, curve)?);
+        if let Outcome::Measured(measured) = &point.outcome {
+            values.extend(series_of(i, point, measured, curve)?);
+        }
+    }
+    values.sort_by(|(a, ..), (b, ..)| {
+        (a.curve, a.tasks, &a.metric).cmp(&(b.curve, b.tasks, &b.metric))
+    });
+    for (series, samples, summary) in values {
+        rows.measurements.push(MeasurementRow { series: rows.series.len(), samples, summary });
+        rows.series.push(series);
+    }
+    rows.curves = curves;
+    Ok(rows)
+}
+
+fn curve_of(point: &Point) -> CurveRow {
+    CurveRow {
+        workload: point.workload.clone(),
+        version: point.version as i32,
+        digest: environment::digest(&point.parameters),
+        parameters: point.parameters.clone(),
+    }
+}
+
+type SeriesValues = (SeriesRow, Vec<f64>, Summary);
+
+fn series_of(
+    i: usize,
+    point: &Point,
+    measured: &Measured,
+    curve: usize,
+) -> Result<Vec<SeriesValues>> {
+    let mut all = Vec::with_capacity(measured.metrics.len());
+    for (j, metric) in measured.metrics.iter().enumerate() {
+        let field = format!("points[{i}].outcome.measured.metrics[{j}]");
+        let samples = measured.values(metric);
+        // No window defined the metric (no CPU time received): the point stands, without it.
+        let Some(sample) = Sample::new(&samples) else { continue };
+        let summary = summary_of(sample, &field)?;
+        all.push((series_row(point, metric, curve, j == 0, field), samples, summary));
+    }
+    Ok(all)
+}
+
+fn series_row(
+    point: &Point,
+    metric: &Metric,
+    curve: usize,
+    primary: bool,
+    field: String,
+) -> SeriesRow {
+    SeriesRow {
+        curve,
+        tasks: point.tasks as i32,
+        metric: metric.name.clone(),
+        unit: metric.unit,
+        direction: metric.direction,
+        primary,
+        field,
+    }
+}
+
+fn summary_of(sample: Sample<'_>, field: &str) -> Result<Summary> {
+    let summary = summarise(sample);
+    let finite = summary.mean.is_finite()
+        && summary.median.is_finite()
+        && summary.sd.is_none_or(f64::is_finite);
+    if finite {
+        return Ok(summary);
+    }
+    Err(Error::invalid(
+        format!("{field}.source.values"),
+        "must be small enough that their mean and deviation are finite numbers",
+    ))
+}
+
+fn point_row(point: &Point, curve: usize) -> Result<PointRow> {
+    let json = |value: serde_json::Result<String>| value.map_err(|e| Error::Internal(e.into()));
+    let mut row = PointRow {
+        curve,
+        tasks: point.tasks as i32,
+        placement: "[]".into(),
+        start_skew_ns: None,
+        warmup_windows: None,
+        dt_ns: Vec::new(),
+        ops: Vec::new(),
+        cpu_ns: Vec::new(),
+        disturbance: "{}".into(),
+        failure: None,
+    };
+    match &point.outcome {
+        Outcome::Failed(failure) => row.failure = Some(json(serde_json::to_string(failure))?),
+        Outcome::Measured(measured) => {
+            // The casts lose nothing: every limit of the wire lies below 2^53.
+            row.placement = json(serde_json::to_string(&measured.placement))?;
+            row.disturbance = json(serde_json::to_string(&measured.disturbance))?;
+            row.start_skew_ns = Some(measured.start_skew_ns as i64);
+            row.warmup_windows = Some(measured.warmup_windows as i32);
+            row.dt_ns = measured.windows.iter().map(|window| window.dt_ns).collect();
+            let counts = |of: fn(&wire::Window) -> &[u64]| {
+                measured.windows.iter().flat_map(of).map(|count| *count as i64).collect()
+            };
+            row.ops = counts(|window| &window.ops);
+            row.cpu_ns = counts(|window| &window.cpu_ns);
+        }
+    }
+    Ok(row)
+}

@@ -1,0 +1,105 @@
+//! Curves and series of a report → their ids. A metric keeps its unit and direction over a whole
+//! curve: numbers in different units are never compared.
+
+use std::collections::HashMap;
+
+use crate::db::Connection;
+use crate::db::store::{self, CurveRow, KnownSeries, SeriesRow};
+use crate::error::{Error, Result};
+use crate::model::{CurveId, MachineId, ProjectId, SeriesId};
+
+/// The ids of these curves, in the order given; new ones are stored.
+pub async fn curve_ids(
+    tx: &mut Connection,
+    machine: MachineId,
+    project: ProjectId,
+    rows: &[CurveRow],
+) -> Result<Vec<CurveId>> {
+    let known = store::find_curves(tx, machine, project, rows).await?;
+    if let Some(all) = known.iter().copied().collect() {
+        return Ok(all);
+    }
+    let new = rows.iter().zip(&known).filter(|(_, id)| id.is_none());
+    let new: Vec<CurveRow> = new.map(|(row, _)| row.clone()).collect();
+    store::insert_curves(tx, machine, project, &new).await?;
+    let all: Option<_> =
+        store::find_curves(tx, machine, project, rows).await?.into_iter().collect();
+    all.ok_or_else(|| anyhow::anyhow!("a curve is gone after its insert").into())
+}
+
+/// The ids of these series, in the order given; new ones are stored while their curves are held.
+pub async fn series_ids(
+    tx: &mut Connection,
+    machine: MachineId,
+    curves: &[CurveId],
+    rows: &[SeriesRow],
+) -> Result<Vec<SeriesId>> {
+    let known = Known::load(tx, machine, curves, rows).await?;
+    if let Some(all) = known.ids(curves, rows) {
+        return Ok(all);
+    }
+    store::lock_curves(tx, curves).await?;
+    let known = Known::load(tx, machine, curves, rows).await?;
+    let new: Vec<(CurveId, &SeriesRow)> = rows
+        .iter()
+        .map(|row| (curves[row.curve], row))
+        .filter(|(curve, row)| known.id(*curve, row).is_none())
+        .collect();
+    store::insert_series(tx, machine, &new).await?;
+    let known = Known::load(tx, machine, curves, rows).await?;
+    known
+        .ids(curves, rows)
+        .ok_or_else(|| anyhow::anyhow!("a series is gone after its insert").into())
+}
+
+/// The stored series of some curves.
+struct Known(HashMap<(CurveId, i32, String), SeriesId>);
+
+impl Known {
+    /// Loads them, and refuses rows that give a metric another unit or direction.
+    async fn load(
+        tx: &mut Connection,
+        machine: MachineId,
+        curves: &[CurveId],
+        rows: &[SeriesRow],
+    ) -> Result<Known> {
+        let series = store::find_series(tx, machine, curves).await?;
+        check_meaning(&series, curves, rows)?;
+        let key = |one: KnownSeries| ((one.curve, one.tasks, one.metric), one.id);
+        Ok(Known(series.into_iter().map(key).collect()))
+    }
+
+    fn id(&self, curve: CurveId, row: &SeriesRow) -> Option<SeriesId> {
+        self.0.get(&(curve, row.tasks, row.metric.clone())).copied()
+    }
+
+    fn ids(&self, curves: &[CurveId], rows: &[SeriesRow]) -> Option<Vec<SeriesId>> {
+        rows.iter().map(|row| self.id(curves[row.curve], row)).collect()
+    }
+}
+
+fn check_meaning(series: &[KnownSeries], curves: &[CurveId], rows: &[SeriesRow]) -> Result<()> {
+    let mut meaning: HashMap<(CurveId, &str), (&str, &str)> = series
+        .iter()
+        .map(|one| ((one.curve, one.metric.as_str()), (one.unit.as_str(), one.direction.as_str())))
+        .collect();
+    for row in rows {
+        let given = (row.unit.symbol(), row.direction.word());
+        let known = *meaning.entry((curves[row.curve], row.metric.as_str())).or_insert(given);
+        let part = match (known.0 == given.0, known.1 == given.1) {
+            (true, true) => continue,
+            (false, _) => "unit",
+            (true, false) => "direction",
+        };
+        return Err(Error::Conflict {
+            code: "metric_redefined",
+            field: format!("{}.{part}", row.field),
+            detail: format!(
+                "{} of this curve is in {}, {} is better; a metric that means something else takes \
+                 another name or another workload version",
+                row.metric, known.0, known.1
+            ),
+        });
+    }
+    Ok(())
+}
