@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use sqlx::PgPool;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tower_http::compression::CompressionLayer;
 
 use crate::clock::Clock;
@@ -54,31 +55,50 @@ pub async fn listen(address: SocketAddr) -> Result<TcpListener> {
     })
 }
 
-/// Serves, and runs a worker beside, until `stop` completes; then lets requests in flight and the
-/// worker's unit of work finish, at most [`DRAIN`].
+/// Answers requests, and runs a worker beside, until `stop` completes; then lets requests in
+/// flight and the worker's unit of work finish, each at most [`DRAIN`].
 ///
 /// # Errors
 /// When the mail settings cannot be used or the listener fails.
 pub async fn serve(app: App, listener: TcpListener, stop: impl Future<Output = ()>) -> Result<()> {
-    let (tell, told) = tokio::sync::watch::channel(false);
-    let stopped = |mut told: tokio::sync::watch::Receiver<bool>| async move {
-        let _ = told.wait_for(|stop| *stop).await;
-    };
     let worker = Worker::new(app.clone())?;
-    let worker_told = told.clone();
-    let working = tokio::spawn(async move { worker.run(stopped(worker_told)).await });
+    let (tell, told) = watch::channel(false);
+    let working = tokio::spawn(async move { worker.run(told_to_stop(told)).await });
+    let stop = async {
+        stop.await;
+        let _ = tell.send(true);
+    };
+    let answered = answer(app, listener, stop).await;
+    let _ = tell.send(true);
+    if tokio::time::timeout(DRAIN, working).await.is_err() {
+        tracing::warn!("the worker's unit of work was cut off");
+    }
+    answered
+}
+
+/// Answers requests, without a worker, until `stop` completes; then lets requests in flight
+/// finish, at most [`DRAIN`].
+///
+/// # Errors
+/// When the listener fails.
+pub async fn answer(app: App, listener: TcpListener, stop: impl Future<Output = ()>) -> Result<()> {
+    let (tell, told) = watch::channel(false);
     let server = tokio::spawn(
-        axum::serve(listener, router(app)).with_graceful_shutdown(stopped(told)).into_future(),
+        axum::serve(listener, router(app)).with_graceful_shutdown(told_to_stop(told)).into_future(),
     );
     stop.await;
     tracing::info!("stopping");
     let _ = tell.send(true);
-    let both = async { (server.await, working.await).0 };
-    match tokio::time::timeout(DRAIN, both).await {
+    match tokio::time::timeout(DRAIN, server).await {
         Ok(ended) => ended.context("the server task died")?.context("the listener failed"),
         Err(_) => {
             tracing::warn!("requests still in flight were cut off");
             Ok(())
         }
     }
+}
+
+/// Completes when told, or when there is nobody left to tell.
+pub async fn told_to_stop(mut told: watch::Receiver<bool>) {
+    let _ = told.wait_for(|stop| *stop).await;
 }

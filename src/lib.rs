@@ -23,6 +23,7 @@ pub mod mail;
 pub mod model;
 pub mod pages;
 pub mod postgres;
+pub mod up;
 pub mod worker;
 
 /// All migrations, compiled in; the one migrator of program and tests.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 use crate::config::Config;
-use crate::postgres;
+use crate::{postgres, up};
 
 pub use serve::stop_signal;
 
@@ -34,6 +34,12 @@ const SETTINGS: &str = "Settings (environment):
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run everything on this machine and do the main job on it for real
+    ///
+    /// Starts the service, with a Postgres of its own where `DATABASE_URL` is unset, registers this
+    /// machine, measures a little history of revisions, and says which regression was found and
+    /// where the mail lies. What was measured before is not measured again.
+    Up(up::Up),
     /// Serve pages and API, and run the worker, on the configured database
     Serve(serve::Serve),
     /// Bring the configured database to this version's schema
@@ -49,7 +55,7 @@ enum Command {
 /// What went wrong, for the person who typed the command.
 pub fn run(cli: Cli) -> Result<()> {
     let mut config = Config::from_env()?;
-    if config.database_url.is_none() {
+    if config.database_url.is_none() && !matches!(cli.command, Command::Up(_)) {
         config.database_url = postgres::running_address(&config.data);
     }
     logging::init(config.log_format);
@@ -65,6 +71,7 @@ pub fn run(cli: Cli) -> Result<()> {
 
 async fn dispatch(command: Command, config: Config) -> Result<()> {
     match command {
+        Command::Up(up) => up.run(config).await,
         Command::Serve(serve) => serve.run(config).await,
         Command::Migrate => serve::migrate(&config).await,
         Command::Admin(admin) => admin.run(&config).await,

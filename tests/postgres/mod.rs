@@ -3,6 +3,7 @@
 
 mod folders;
 mod killed;
+mod service;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,7 +15,7 @@ use sqlx::{Connection as _, PgConnection, Row as _};
 use tempfile::TempDir;
 
 /// A folder that the server's own user can reach, gone with the test.
-fn reachable_folder() -> TempDir {
+pub fn reachable_folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("ours to change");
     folder
