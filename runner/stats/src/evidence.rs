@@ -29,6 +29,11 @@ impl Verdict {
             Verdict::NotComparable => "not comparable",
         }
     }
+
+    /// Whether it names a change: a regression or an improvement.
+    pub const fn is_change(self) -> bool {
+        matches!(self, Verdict::Regression | Verdict::Improvement)
+    }
 }
 
 /// One line of a judgement: `left relation right`, with what the numbers are.
@@ -53,8 +58,36 @@ pub struct Evidence {
     pub used: Vec<f64>,
     /// How many values were set aside, and why.
     pub set_aside: Vec<String>,
+    /// What the numbers rest on, in words: the unit counted, how the interval was made …
+    pub notes: Vec<String>,
     /// The inequalities in the order they were evaluated.
     pub inequalities: Vec<Inequality>,
     /// Index into `inequalities` of the line that decided; none when data were too few to start.
     pub decided_by: Option<usize>,
+}
+
+impl Evidence {
+    /// Evaluates one inequality and keeps it. The first that fails decides; while all hold, the
+    /// latest does. Answers whether it holds; NaN never does.
+    pub fn require(
+        &mut self,
+        what: impl Into<String>,
+        left: f64,
+        relation: &'static str,
+        right: f64,
+    ) -> bool {
+        let holds = match relation {
+            ">" => left > right,
+            ">=" => left >= right,
+            "<" => left < right,
+            "<=" => left <= right,
+            _ => false,
+        };
+        let all_held = self.inequalities.iter().all(|i| i.holds);
+        self.inequalities.push(Inequality { what: what.into(), left, relation, right, holds });
+        if all_held {
+            self.decided_by = Some(self.inequalities.len() - 1);
+        }
+        holds
+    }
 }

@@ -20,6 +20,7 @@ pub mod special;
 pub mod step;
 pub mod summary;
 pub mod two_sides;
+pub mod words;
 
 pub use evidence::{Evidence, Inequality, Verdict};
 pub use sample::Sample;

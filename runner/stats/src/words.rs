@@ -1,0 +1,44 @@
+//! Figures as people read them: `+16.3 %`, `−2.6 %`, `12.3 ×`. The minus is the real one (U+2212).
+
+/// A change given as after ÷ before: `−11.8 %` with one decimal; beyond 1000 % the ratio, `12.3 ×`.
+pub fn change(ratio: f64) -> String {
+    if ratio >= 11.0 { format!("{ratio:.1} ×") } else { format!("{} %", percent_figure(ratio)) }
+}
+
+/// As [`change`] with its interval: `−11.8 % [−13.1, −10.4]`, `12.3 × [11.9, 12.8]`.
+pub fn change_with_interval(ratio: f64, low: f64, high: f64) -> String {
+    let ends = |f: &dyn Fn(f64) -> String| format!("{} [{}, {}]", change(ratio), f(low), f(high));
+    if ratio >= 11.0 { ends(&|r| format!("{r:.1}")) } else { ends(&percent_figure) }
+}
+
+/// `within ±1.2 %`: the wider side of an interval of after ÷ before.
+pub fn within(low: f64, high: f64) -> String {
+    let bound = (low - 1.0).abs().max((high - 1.0).abs());
+    if bound >= 10.0 {
+        return format!("within a factor of {:.1}", high.max(1.0 / low));
+    }
+    // Rounded up: a bound must not promise more than was shown.
+    format!("within ±{:.1} %", (bound * 1000.0).ceil() / 10.0)
+}
+
+fn percent_figure(ratio: f64) -> String {
+    let tenths = ((ratio - 1.0) * 1000.0).round();
+    let sign = match tenths {
+        t if t > 0.0 => "+",
+        t if t < 0.0 => "−",
+        _ => "",
+    };
+    format!("{sign}{:.1}", tenths.abs() / 10.0)
+}
+
+/// A plain figure with three significant digits and the real minus.
+pub fn figure(value: f64) -> String {
+    let magnitude = value.abs();
+    let digits = if magnitude == 0.0 || !magnitude.is_finite() {
+        0
+    } else {
+        (2 - magnitude.log10().floor() as i64).clamp(0, 12) as usize
+    };
+    let sign = if value < 0.0 { "−" } else { "" };
+    format!("{sign}{magnitude:.digits$}")
+}
