@@ -16,7 +16,7 @@ use axum::routing::{any, get, post};
 use crate::app::App;
 use crate::error::Error;
 
-pub use failure::Failure;
+pub use failure::{Failure, log, status};
 pub use params::Params;
 
 /// Result of a handler.

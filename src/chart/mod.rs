@@ -11,6 +11,7 @@ mod history;
 mod palette;
 mod pen;
 pub mod png;
+pub mod points;
 mod scale;
 mod strip;
 pub mod svg;

@@ -10,6 +10,8 @@ pub mod incident;
 pub mod incident_step;
 pub mod machine;
 pub mod outbox;
+pub mod pages_failed;
+pub mod pages_machine;
 pub mod point;
 pub mod project;
 pub mod revision;

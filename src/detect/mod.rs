@@ -1,6 +1,7 @@
 //! Finds steps. A due curve comes in, every step of its series goes out with its evidence; the
 //! same rows give the same answer in any order of arrival, and nothing here reads a clock.
 
+pub mod beside;
 pub mod evidence;
 pub mod history;
 pub mod levels;

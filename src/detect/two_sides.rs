@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use stats::Verdict;
+pub use stats::two_sides::PointJudgement;
 use stats::two_sides::{CurveJudgement, Policy, Sides};
 
 use super::history::{Environments, in_words};

@@ -1,10 +1,65 @@
-//! See the crate's map.
+//! Pages for people: rows → HTML by askama, plots by [`crate::chart`]. No JavaScript; every page
+//! has its state in its address.
+//!
+//! Each page is one module: the view (plain, display-ready values) beside the handler that fills
+//! it. [`view`] holds what several pages show the same way.
+
+pub mod assets;
+pub mod compare;
+pub mod curve;
+pub mod curves;
+pub mod failure;
+pub mod incident;
+pub mod incidents;
+pub mod machine;
+pub mod metric;
+pub mod overview;
+pub mod run;
+pub mod sides;
+pub mod view;
+pub mod why;
 
 use axum::Router;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::routing::get;
+use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::app::App;
+use crate::error::Error;
+use failure::Failure;
+
+/// What a page may load: its own style sheet and images, nothing from anywhere else.
+const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
+                              form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Routes.
 pub fn router() -> Router<App> {
     Router::new()
+        .route("/", get(overview::show))
+        .route("/curves", get(curves::list))
+        .route("/curves/{id}", get(curve::show))
+        .route("/compare", get(compare::show))
+        .route("/incidents", get(incidents::list))
+        .route("/incidents/{id}", get(incident::show))
+        .route("/incidents/{id}/why", get(why::show))
+        .route("/machines/{id}", get(machine::show))
+        .route("/runs/{id}", get(run::show))
+        .route("/static/{hash}/{name}", get(assets::show))
+        .fallback(unknown_path)
+        .layer(header_layer(header::CONTENT_SECURITY_POLICY, CONTENT_POLICY))
+        .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(header_layer(header::REFERRER_POLICY, "same-origin"))
+}
+
+fn header_layer(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
+}
+
+async fn unknown_path() -> Failure {
+    Failure::from(Error::NotFound("page"))
+}
+
+/// A view as an answer.
+fn shown(view: &impl askama::Template) -> Result<axum::response::Html<String>, Failure> {
+    Ok(axum::response::Html(view.render().map_err(anyhow::Error::from)?))
 }

@@ -1,0 +1,319 @@
+//! `/incidents/{id}`: what moved, how sure, since when, the commits in range, before and after,
+//! what happened since, and who was told.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::Html;
+
+use super::failure::Failure;
+use super::incidents::{change_words, class, what};
+use super::metric::Metric;
+use super::view::{CommitMark, Figure, Layout, Section, Value, When};
+use super::{shown, sides};
+use crate::app::App;
+use crate::chart::{CurvePlot, Size, svg};
+use crate::db;
+use crate::detect::history::in_words;
+use crate::error::{Error, Result};
+use crate::format;
+use crate::model::environment::diff;
+use crate::model::incident::{Event, Incident, IncidentStep, Message};
+use crate::model::{Curve, IncidentId, Revision};
+
+/// Curves drawn before and after.
+const DRAWN: usize = 4;
+
+/// Commits listed.
+const COMMITS: i64 = 200;
+
+const PLOT: Size = Size { width: 520, height: 280 };
+
+/// One step that stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedRow {
+    /// Address of the curve at this step.
+    pub href: String,
+    /// Workload id.
+    pub workload: String,
+    /// Metric with unit.
+    pub metric: String,
+    /// Task count.
+    pub tasks: i32,
+    /// The machine's id in addresses.
+    pub machine_id: String,
+    /// Its name.
+    pub machine_name: String,
+    /// Level before.
+    pub before: Value,
+    /// Level after.
+    pub after: Value,
+    /// after ÷ before with its interval.
+    pub change: String,
+    /// Class of the style sheet.
+    pub class: &'static str,
+    /// First bad commit, shortened.
+    pub bad: String,
+}
+
+/// A curve before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BeforeAfter {
+    /// Workload and machine.
+    pub title: String,
+    /// Address of the curve.
+    pub href: String,
+    /// Address of the comparison.
+    pub compare: String,
+    /// Its plot.
+    pub figure: Figure,
+}
+
+/// A revision in the range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitRow {
+    /// The commit.
+    pub commit: CommitMark,
+    /// Position or committer time.
+    pub order: String,
+    /// What it is to the incident.
+    pub part: &'static str,
+}
+
+/// A line of the incident's history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRow {
+    /// When.
+    pub at: When,
+    /// What.
+    pub kind: String,
+    /// Exactly.
+    pub detail: String,
+}
+
+/// The page.
+#[derive(Debug, Clone, PartialEq, Eq, Template)]
+#[template(path = "pages/incident.html")]
+pub struct IncidentView {
+    /// Frame.
+    pub layout: Layout,
+    /// Row, and its address.
+    pub id: i64,
+    /// Whose code.
+    pub project: String,
+    /// On which branch.
+    pub branch: String,
+    /// What moved most, in words.
+    pub heading: String,
+    /// Class of the style sheet.
+    pub class: &'static str,
+    /// Verdict and figures.
+    pub words: String,
+    /// State in words.
+    pub state: &'static str,
+    /// When it was opened.
+    pub opened: When,
+    /// When anything about it last changed.
+    pub changed: When,
+    /// Steps that stand.
+    pub moved: Vec<MovedRow>,
+    /// The curves that moved most.
+    pub curves: Vec<BeforeAfter>,
+    /// Last good commit, shortened.
+    pub good: String,
+    /// First bad commit, shortened.
+    pub bad: String,
+    /// How many revisions are in the range, in words.
+    pub commits_words: String,
+    /// Revisions in the range, newest first, the last good one below them.
+    pub commits: Vec<CommitRow>,
+    /// Whether the environment changed with it.
+    pub environment_words: String,
+    /// History, oldest first.
+    pub events: Vec<EventRow>,
+    /// Messages, in sentences.
+    pub mails: Vec<String>,
+}
+
+/// Shows the page.
+pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Html<String>, Failure> {
+    let incident = find(&app, &id).await?;
+    shown(&view(&app, &incident).await?)
+}
+
+/// The incident of an address.
+pub(super) async fn find(app: &App, id: &str) -> Result<Incident> {
+    let id = id.parse().map(IncidentId).map_err(|_| Error::NotFound("incident"))?;
+    db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))
+}
+
+async fn view(app: &App, incident: &Incident) -> Result<IncidentView> {
+    let now = app.clock.now();
+    let steps = db::incident_step::list(&app.db, incident.id).await?;
+    let standing: Vec<&IncidentStep> =
+        steps.iter().filter(|step| step.retracted_at.is_none()).collect();
+    let commits = db::revision::list_between(
+        &app.db,
+        incident.branch,
+        incident.good.rank,
+        incident.bad.rank,
+        COMMITS,
+    )
+    .await?;
+    let events = db::incident::list_events(&app.db, incident.id).await?;
+    let messages = db::incident::list_messages(&app.db, incident.id).await?;
+    let event = |event: &Event| EventRow {
+        at: When::new(event.at, now),
+        kind: event.kind.replace('_', " "),
+        detail: event.words().to_owned(),
+    };
+    Ok(IncidentView {
+        layout: Layout::new(format!("Incident {}", incident.id), Section::Incidents),
+        id: incident.id.0,
+        project: incident.project_name.clone(),
+        branch: incident.branch_name.clone(),
+        heading: what(&incident.headline),
+        class: class(incident.change),
+        words: change_words(incident.change, incident.headline.ratio),
+        state: incident.state.word(),
+        opened: When::new(incident.opened_at, now),
+        changed: When::new(incident.changed_at, now),
+        moved: standing.iter().map(|step| moved_row(step)).collect(),
+        curves: before_and_after(app, &standing).await?,
+        good: format::commit(&incident.good.commit).to_owned(),
+        bad: format::commit(&incident.bad.commit).to_owned(),
+        commits_words: commits_words(commits.len()),
+        commits: commit_rows(incident, commits),
+        environment_words: environment_words(app, &standing).await?,
+        events: events.iter().map(event).collect(),
+        mails: messages.iter().map(|message| mail_words(message, now)).collect(),
+    })
+}
+
+fn moved_row(step: &IncidentStep) -> MovedRow {
+    let metric = metric_of(step);
+    MovedRow {
+        href: format!("/curves/{}?tasks={}#history", step.curve, step.tasks),
+        workload: step.workload.clone(),
+        metric: metric.full(),
+        tasks: step.tasks,
+        machine_id: step.machine_public_id.clone(),
+        machine_name: step.machine_name.clone(),
+        before: Value::new(step.before),
+        after: Value::new(step.after),
+        change: step.ratio.map_or("no ratio".into(), format::change_with_interval),
+        class: class(step.change),
+        bad: format::commit(&step.bad.commit).to_owned(),
+    }
+}
+
+pub(super) fn metric_of(step: &IncidentStep) -> Metric {
+    Metric { name: step.metric.clone(), unit: step.unit, direction: step.direction }
+}
+
+/// The curves with steps, one plot each, in the order of the steps.
+async fn before_and_after(app: &App, steps: &[&IncidentStep]) -> Result<Vec<BeforeAfter>> {
+    let mut firsts: Vec<&IncidentStep> = Vec::new();
+    for step in steps {
+        if !firsts.iter().any(|first| first.curve == step.curve) && firsts.len() < DRAWN {
+            firsts.push(step);
+        }
+    }
+    let mut drawn = Vec::new();
+    for step in firsts {
+        if let Some(curve) = db::curve::find(&app.db, step.curve).await? {
+            drawn.push(one_before_and_after(app, &curve, step).await?);
+        }
+    }
+    Ok(drawn)
+}
+
+async fn one_before_and_after(
+    app: &App,
+    curve: &Curve,
+    step: &IncidentStep,
+) -> Result<BeforeAfter> {
+    let series = db::series::list_of_curve(&app.db, curve.id).await?;
+    let mut lines = Vec::new();
+    for end in [&step.good, &step.bad] {
+        let all = sides::load(app, curve, end.revision).await?;
+        let pooled = sides::by_tasks(&sides::of_metric(&all, &series, &step.metric));
+        lines.push(sides::line(format::commit(&end.commit), &pooled, |_| 1.0));
+    }
+    let metric = metric_of(step);
+    let plot = CurvePlot { y_title: metric.axis(), lines, ..CurvePlot::default() };
+    let (good, bad) = (&step.good.commit, &step.bad.commit);
+    let name = &metric.name;
+    Ok(BeforeAfter {
+        title: format!("{} on {}", curve.workload, curve.machine_name),
+        href: format!("/curves/{}?base={good}&rev={bad}", curve.id),
+        compare: format!("/compare?curve={}&base={good}&head={bad}&metric={name}", curve.id),
+        figure: Figure::one(
+            format!("{}. Hollow is before, filled is after; 95 % intervals.", metric.title()),
+            svg::curve(&plot, PLOT),
+        ),
+    })
+}
+
+fn commits_words(known: usize) -> String {
+    match known {
+        1 => "one known revision lies in between, so it is the first bad one itself.".into(),
+        n => format!("{} lie in between.", format::count(n, "known revision")),
+    }
+}
+
+fn commit_rows(incident: &Incident, between: Vec<Revision>) -> Vec<CommitRow> {
+    let row = |revision: Revision| CommitRow {
+        commit: CommitMark::new(&revision.commit, &revision.subject),
+        order: order(&revision),
+        part: if revision.rank == incident.bad.rank { "first bad" } else { "untested or unclear" },
+    };
+    let mut rows: Vec<CommitRow> = between.into_iter().rev().map(row).collect();
+    rows.push(CommitRow {
+        commit: CommitMark::new(&incident.good.commit, &incident.good.subject),
+        order: String::new(),
+        part: "last good",
+    });
+    rows
+}
+
+fn order(revision: &Revision) -> String {
+    match (revision.position, revision.committed_at) {
+        (Some(position), _) => position.to_string(),
+        (None, Some(at)) => format::full_time(at),
+        (None, None) => String::new(),
+    }
+}
+
+/// Both levels of a step were measured in one environment; whether the newest runs still are.
+async fn environment_words(app: &App, steps: &[&IncidentStep]) -> Result<String> {
+    let mut ids: Vec<_> = steps.iter().map(|step| step.environment).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let found = db::environment::list(&app.db, &ids).await?;
+    Ok(match found.as_slice() {
+        [] => "No step stands, so there is nothing to hold against an environment.".into(),
+        [_] => "The same before and after: each step compares runs of one environment only.".into(),
+        [first, .., last] => format!(
+            "Seen in {} environments, each compared only with itself; the first and the last \
+             differ in: {}.",
+            found.len(),
+            in_words(&diff(&first.facts, &last.facts))
+        ),
+    })
+}
+
+fn mail_words(message: &Message, now: time::OffsetDateTime) -> String {
+    let event = &message.event;
+    let to = message.sent_to.as_deref().unwrap_or("nobody");
+    match (message.sent_at, message.withdrawn_at, &message.last_error) {
+        (Some(at), _, _) => format!("{event}: sent {} to {to}", format::ago(at, now)),
+        (None, Some(at), _) => {
+            format!("{event}: withdrawn {}, before it was sent", format::ago(at, now))
+        }
+        (None, None, Some(error)) => {
+            let tries = format::count(message.attempts.unsigned_abs() as usize, "attempt");
+            format!("{event}: not sent after {tries}, will be tried again: {error}")
+        }
+        (None, None, None) => format!("{event}: waits to be sent"),
+    }
+}

@@ -1,0 +1,193 @@
+//! `/incidents`: all incidents, or those in one state; and the rows other pages show of them.
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+use axum::extract::{Query, State};
+use axum::response::Html;
+use serde::Deserialize;
+use time::OffsetDateTime;
+
+use super::failure::Failure;
+use super::shown;
+use super::view::{Layout, Section, When};
+use crate::app::App;
+use crate::db;
+use crate::error::Error;
+use crate::format;
+use crate::model::incident::{Headline, Incident, State as IncidentState};
+use crate::model::step::Change;
+
+/// Incidents on one page.
+const SHOWN: i64 = 200;
+
+/// One incident in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IncidentRow {
+    /// Row, and its address.
+    pub id: i64,
+    /// Workload, and where it moved.
+    pub what: String,
+    /// Class of the style sheet.
+    pub class: &'static str,
+    /// Verdict and figures.
+    pub change: String,
+    /// Last good commit, shortened.
+    pub good: String,
+    /// First bad commit, shortened.
+    pub bad: String,
+    /// `2 machines`, or the name of the one.
+    pub machines: String,
+    /// State in words.
+    pub state: &'static str,
+    /// When anything about it last changed.
+    pub changed: When,
+}
+
+/// A list of incidents.
+#[derive(Debug, Clone, PartialEq, Eq, Template)]
+#[template(path = "partials/incident_rows.html")]
+pub struct IncidentRows {
+    /// What the list holds.
+    pub caption: String,
+    /// Rows, newest first.
+    pub rows: Vec<IncidentRow>,
+}
+
+impl HtmlSafe for IncidentRows {}
+
+impl IncidentRows {
+    /// Incidents as stored.
+    pub fn new(
+        caption: impl Into<String>,
+        incidents: &[Incident],
+        now: OffsetDateTime,
+    ) -> IncidentRows {
+        let row = |incident: &Incident| IncidentRow {
+            id: incident.id.0,
+            what: what(&incident.headline),
+            class: class(incident.change),
+            change: change_words(incident.change, incident.headline.ratio),
+            good: format::commit(&incident.good.commit).to_owned(),
+            bad: format::commit(&incident.bad.commit).to_owned(),
+            machines: match incident.machines {
+                1 => incident.headline.machine_name.clone(),
+                n => format::count(usize::try_from(n).unwrap_or(0), "machine"),
+            },
+            state: incident.state.word(),
+            changed: When::new(incident.changed_at, now),
+        };
+        IncidentRows { caption: caption.into(), rows: incidents.iter().map(row).collect() }
+    }
+}
+
+/// `fallocate/append-truncate from 16 tasks on`, `… at 1, 4 and 16 tasks`.
+pub(super) fn what(headline: &Headline) -> String {
+    format!("{} {}", headline.workload, where_words(&headline.all_tasks, headline.tasks))
+}
+
+fn where_words(all: &[i32], strongest: i32) -> String {
+    match all {
+        [] => format!("at {}", tasks_words(strongest)),
+        [one] => format!("at {}", tasks_words(*one)),
+        [first, .., _] if all.len() > 3 => format!("at {} task counts from {first} on", all.len()),
+        [first @ .., last] => {
+            let first: Vec<String> = first.iter().map(i32::to_string).collect();
+            format!("at {} and {}", first.join(", "), tasks_words(*last))
+        }
+    }
+}
+
+pub(super) fn tasks_words(tasks: i32) -> String {
+    format::count(tasks.unsigned_abs() as usize, "task")
+}
+
+pub(super) fn class(change: Change) -> &'static str {
+    change.word()
+}
+
+/// `regression −11.8 % [−13.1, −10.4]`.
+pub(super) fn change_words(change: Change, ratio: Option<(f64, f64, f64)>) -> String {
+    match ratio {
+        Some(ratio) => format!("{} {}", change.word(), format::change_with_interval(ratio)),
+        None => change.word().to_owned(),
+    }
+}
+
+/// What can be chosen in the address.
+#[derive(Debug, Default, Deserialize)]
+pub struct Choice {
+    state: Option<String>,
+}
+
+/// A choice of states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateChoice {
+    /// Name.
+    pub name: &'static str,
+    /// Address.
+    pub href: String,
+    /// It is the one shown.
+    pub chosen: bool,
+}
+
+/// The page.
+#[derive(Debug, Clone, PartialEq, Eq, Template)]
+#[template(path = "pages/incidents.html")]
+pub struct IncidentsView {
+    /// Frame.
+    pub layout: Layout,
+    /// States to choose from.
+    pub choices: Vec<StateChoice>,
+    /// The incidents.
+    pub incidents: IncidentRows,
+}
+
+/// Shows the page.
+pub async fn list(
+    State(app): State<App>,
+    Query(choice): Query<Choice>,
+) -> Result<Html<String>, Failure> {
+    let (asked, states) = states(choice.state.as_deref().unwrap_or("open"))?;
+    let incidents = db::incident::list(&app.db, &states, None, SHOWN).await?;
+    let one = |name: &'static str| StateChoice {
+        name,
+        href: format!("/incidents?state={name}"),
+        chosen: name == asked,
+    };
+    let caption = match incidents.len() as i64 {
+        n if n >= SHOWN => format!("The newest {SHOWN}"),
+        n => format::count(n as usize, "incident"),
+    };
+    shown(&IncidentsView {
+        layout: Layout::new("Incidents", Section::Incidents),
+        choices: ["open", "retracted", "all"].map(one).into(),
+        incidents: IncidentRows::new(caption, &incidents, app.clock.now()),
+    })
+}
+
+fn states(asked: &str) -> Result<(&str, Vec<IncidentState>), Error> {
+    match asked {
+        "open" => Ok((asked, IncidentState::OPEN.into())),
+        "all" => Ok((asked, IncidentState::ALL.into())),
+        word => match IncidentState::parse(word) {
+            Some(state) => Ok((asked, vec![state])),
+            None => {
+                let problem = format!("`{word}` is not open, all, new, acknowledged or retracted");
+                Err(Error::query("state", problem))
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_change_lies_is_said_in_words() {
+        assert_eq!(where_words(&[1], 1), "at 1 task");
+        assert_eq!(where_words(&[4, 16], 16), "at 4 and 16 tasks");
+        assert_eq!(where_words(&[1, 4, 16], 16), "at 1, 4 and 16 tasks");
+        assert_eq!(where_words(&[1, 2, 4, 8], 8), "at 4 task counts from 1 on");
+    }
+}

@@ -1,0 +1,170 @@
+//! `/machines/{id}`: identity, topology in words, the environments it ran in, its curves and runs.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::Html;
+use time::OffsetDateTime;
+
+use super::failure::Failure;
+use super::shown;
+use super::view::{Facts, Layout, RunRows, Section, When, parameter_words};
+use crate::app::App;
+use crate::db;
+use crate::detect::history::in_words;
+use crate::error::{Error, Result};
+use crate::format;
+use crate::model::environment::{Environment, diff};
+use crate::model::{Curve, EnvironmentId, EnvironmentUse, Machine};
+
+/// Rows of each list.
+const SHOWN: i64 = 100;
+
+/// A stretch of runs in one environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvironmentRow {
+    /// When its first run began.
+    pub since: When,
+    /// Number of runs.
+    pub runs: i64,
+    /// What differs from the stretch before.
+    pub changes: String,
+}
+
+/// The page.
+#[derive(Debug, Clone, PartialEq, Eq, Template)]
+#[template(path = "pages/machine.html")]
+pub struct MachineView {
+    /// Frame.
+    pub layout: Layout,
+    /// Id in addresses.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Topology in words.
+    pub topology: String,
+    /// When it was registered.
+    pub registered: When,
+    /// When its last report came.
+    pub last_seen: Option<When>,
+    /// The facts behind the id.
+    pub identity: Facts,
+    /// Newest first.
+    pub environments: Vec<EnvironmentRow>,
+    /// All facts of the newest.
+    pub newest: Facts,
+    /// Address and title of each curve.
+    pub curves: Vec<(String, String)>,
+    /// Latest runs.
+    pub runs: RunRows,
+}
+
+/// Shows the page.
+pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Html<String>, Failure> {
+    let machine = db::machine::find_by_public_id(&app.db, &id).await?;
+    let machine = machine.ok_or(Error::NotFound("machine"))?;
+    shown(&view(&app, &machine).await?)
+}
+
+async fn view(app: &App, machine: &Machine) -> Result<MachineView> {
+    let now = app.clock.now();
+    let uses = db::pages_machine::list_environment_uses(&app.db, machine.id, SHOWN).await?;
+    let mut ids: Vec<EnvironmentId> = uses.iter().map(|one| one.environment).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let environments = db::environment::list(&app.db, &ids).await?;
+    let environments: BTreeMap<EnvironmentId, Environment> =
+        environments.into_iter().map(|one| (one.id, one)).collect();
+    let newest = uses.first().and_then(|one| environments.get(&one.environment));
+    let curves = db::curve::Filter { machine: Some(machine.id), ..Default::default() };
+    let curves = db::curve::list(&app.db, &curves, SHOWN).await?;
+    let runs = db::run::Filter { machine: Some(machine.id), ..Default::default() };
+    let runs = db::run::list(&app.db, &runs, SHOWN).await?;
+    Ok(MachineView {
+        layout: Layout::new(&machine.name, Section::None),
+        id: machine.public_id.clone(),
+        name: machine.name.clone(),
+        topology: topology(&machine.identity),
+        registered: When::new(machine.registered_at, now),
+        last_seen: machine.last_seen_at.map(|at| When::new(at, now)),
+        identity: identity(&machine.identity),
+        environments: environment_rows(&uses, &environments, now),
+        newest: Facts {
+            caption: "The newest environment".into(),
+            key_title: "fact",
+            facts: newest.map(|one| one.facts.clone().into_iter().collect()).unwrap_or_default(),
+        },
+        curves: curves.iter().map(curve_link).collect(),
+        runs: RunRows::new("Latest reports first", &runs, now),
+    })
+}
+
+/// `2 sockets of 32 cores, 2 threads a core, 4 NUMA nodes, 512 GiB`.
+fn topology(identity: &wire::Identity) -> String {
+    let sockets = identity.sockets.max(1);
+    let cores = identity.cores.max(1);
+    let shared = match identity.threads / cores {
+        0 | 1 => "1 thread a core".to_owned(),
+        n => format!("{n} threads a core"),
+    };
+    format!(
+        "{}: {} of {}, {shared}, {}, {} of memory",
+        identity.cpu_model,
+        format::count(sockets as usize, "socket"),
+        format::count((cores / sockets) as usize, "core"),
+        format::count(identity.numa_nodes as usize, "NUMA node"),
+        identity.memory_class
+    )
+}
+
+fn identity(identity: &wire::Identity) -> Facts {
+    let fact = |key: &str, value: String| (key.to_owned(), value);
+    let mut facts = vec![
+        fact("architecture", identity.architecture.clone()),
+        fact("cpu_model", identity.cpu_model.clone()),
+        fact("sockets", identity.sockets.to_string()),
+        fact("cores", identity.cores.to_string()),
+        fact("threads", identity.threads.to_string()),
+        fact("numa_nodes", identity.numa_nodes.to_string()),
+        fact("memory_class", identity.memory_class.clone()),
+        fact("hardware_id", identity.hardware_id.clone()),
+    ];
+    for cache in &identity.caches {
+        let shared = format::count(cache.shared_by as usize, "thread");
+        let value = format!("{} KiB, shared by {shared}", cache.size_kib);
+        facts.push((format!("cache L{} {}", cache.level, cache.kind), value));
+    }
+    Facts {
+        caption: "What makes it this machine; a change here makes it another one".into(),
+        key_title: "fact",
+        facts,
+    }
+}
+
+fn environment_rows(
+    uses: &[EnvironmentUse],
+    environments: &BTreeMap<EnvironmentId, Environment>,
+    now: OffsetDateTime,
+) -> Vec<EnvironmentRow> {
+    let none = BTreeMap::new();
+    let facts = |id: EnvironmentId| environments.get(&id).map_or(&none, |one| &one.facts);
+    let row = |(index, one): (usize, &EnvironmentUse)| EnvironmentRow {
+        since: When::new(one.since, now),
+        runs: one.runs,
+        changes: match uses.get(index + 1) {
+            Some(before) => in_words(&diff(facts(before.environment), facts(one.environment))),
+            None => format!("first seen, {} facts", facts(one.environment).len()),
+        },
+    };
+    uses.iter().enumerate().map(row).collect()
+}
+
+fn curve_link(curve: &Curve) -> (String, String) {
+    let parameters = parameter_words(&curve.parameters);
+    let title = match parameters.as_str() {
+        "" => format!("{} ({})", curve.workload, curve.project_name),
+        words => format!("{}, {words} ({})", curve.workload, curve.project_name),
+    };
+    (format!("/curves/{}", curve.id), title)
+}

@@ -1,0 +1,127 @@
+//! `/incidents/{id}/why`: for each step every inequality with its numbers, and the line that
+//! decided.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::Html;
+
+use super::failure::Failure;
+use super::incident::{find, metric_of};
+use super::incidents::{change_words, class, tasks_words, what};
+use super::shown;
+use super::view::{Evidence, Layout, Section};
+use crate::app::App;
+use crate::db;
+use crate::detect::policy;
+use crate::error::Result;
+use crate::format;
+use crate::model::incident::{Incident, IncidentStep};
+
+/// What the machine did meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Neighbour {
+    /// The reasoning in a sentence.
+    pub words: String,
+    /// Its inequalities.
+    pub evidence: Evidence,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepView {
+    /// Workload, metric, tasks, machine.
+    pub title: String,
+    /// Address of the curve at this step.
+    pub href: String,
+    /// Class of the style sheet.
+    pub class: &'static str,
+    /// Verdict, levels and range.
+    pub words: String,
+    /// Late data disproved it.
+    pub retracted: bool,
+    /// Why.
+    pub evidence: Evidence,
+    /// What the machine did meanwhile, where that bears on the verdict.
+    pub neighbour: Option<Neighbour>,
+}
+
+/// The page.
+#[derive(Debug, Clone, PartialEq, Eq, Template)]
+#[template(path = "pages/why.html")]
+pub struct WhyView {
+    /// Frame.
+    pub layout: Layout,
+    /// Row of the incident.
+    pub id: i64,
+    /// What moved most, in words.
+    pub heading: String,
+    /// The rule in a sentence, from its limits.
+    pub rule: String,
+    /// Steps, largest first.
+    pub steps: Vec<StepView>,
+}
+
+/// Shows the page.
+pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Html<String>, Failure> {
+    let incident = find(&app, &id).await?;
+    shown(&view(&app, &incident).await?)
+}
+
+async fn view(app: &App, incident: &Incident) -> Result<WhyView> {
+    let steps = db::incident_step::list(&app.db, incident.id).await?;
+    Ok(WhyView {
+        layout: Layout::new(format!("Why incident {}", incident.id), Section::Incidents),
+        id: incident.id.0,
+        heading: what(&incident.headline),
+        rule: rule(),
+        steps: steps.iter().map(step_view).collect(),
+    })
+}
+
+/// The rule, stated from the limits in force.
+fn rule() -> String {
+    let policy = policy::steps();
+    format!(
+        "A series has a step where its level changes by at least {} % and by at least {} robust \
+         scales, and where a rank statistic of the runs on both sides has a p of at most {}. A \
+         shift of {} scales needs only {} runs a side. Runs of another environment are never \
+         compared.",
+        policy.least_effect * 100.0,
+        policy.least_scales,
+        policy.largest_p,
+        policy.large_shift_scales,
+        policy.few_points
+    )
+}
+
+fn step_view(step: &IncidentStep) -> StepView {
+    let metric = metric_of(step);
+    let title = format!(
+        "{}, {}, at {} on {}",
+        step.workload,
+        metric.title().to_lowercase(),
+        tasks_words(step.tasks),
+        step.machine_name
+    );
+    let neighbour = step.evidence.neighbour.as_ref().map(|neighbour| Neighbour {
+        words: neighbour.words.clone(),
+        evidence: Evidence::of_lines("The machine meanwhile", &neighbour.inequalities, None),
+    });
+    StepView {
+        title,
+        href: format!("/curves/{}?tasks={}#history", step.curve, step.tasks),
+        class: class(step.change),
+        words: format!(
+            "{}: from {} to {} {} between {} and {}",
+            change_words(step.change, step.ratio),
+            format::number(step.before),
+            format::number(step.after),
+            metric.unit.symbol(),
+            format::commit(&step.good.commit),
+            format::commit(&step.bad.commit),
+        ),
+        retracted: step.retracted_at.is_some(),
+        evidence: Evidence::new("This step", &step.evidence),
+        neighbour,
+    }
+}
