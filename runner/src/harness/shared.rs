@@ -21,6 +21,8 @@ unsafe impl Shared for AtomicU64 {}
 unsafe impl Shared for AtomicU32 {}
 // SAFETY: one atomic; zero is the free lock.
 unsafe impl Shared for super::Lock {}
+// SAFETY: one atomic; zero is the free lock.
+unsafe impl Shared for super::SpinLock {}
 
 /// A zeroed slice of `len` values in shared memory, there until the process exits.
 ///

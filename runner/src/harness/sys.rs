@@ -8,7 +8,7 @@ use super::fault::{Attempt, Fault, check};
 
 /// Nanoseconds of `CLOCK_MONOTONIC_RAW`, since boot.
 #[inline]
-pub(crate) fn monotonic_ns() -> u64 {
+pub fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC_RAW).expect("CLOCK_MONOTONIC_RAW exists since Linux 2.6.28")
 }
 

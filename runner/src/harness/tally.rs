@@ -1,9 +1,10 @@
 //! One window summed over its tasks, and the side metrics computed from it.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wire::{Direction, Metric, Source, Unit};
+
+use super::shared::HEAD;
 
 /// A metric a workload adds. `value` gets one window, or all measured windows in one.
 #[derive(Clone, Copy)]
@@ -81,10 +82,10 @@ impl Histogram {
     /// Words of one histogram.
     pub const WORDS: usize = 8 * (40 - 3 + 1) + 1;
 
-    /// Counts `ns` in a task's own histogram.
+    /// Counts `ns` in the `nth` histogram of a task's extra words.
     #[inline]
-    pub fn record(words: &[AtomicU64], ns: u64) {
-        if let Some(cell) = words.get(Histogram::bucket(ns)) {
+    pub fn record(extra: &[AtomicU64], nth: usize, ns: u64) {
+        if let Some(cell) = extra.get(nth * Histogram::WORDS + Histogram::bucket(ns)) {
             cell.store(cell.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
     }
@@ -107,9 +108,9 @@ impl Histogram {
         ((8 + part) as f64) * 2f64.powi(power as i32 - 3)
     }
 
-    /// Quantile `q` of the histogram in `words` of a tally: the middle of its bucket.
-    pub fn quantile(tally: &Tally, words: Range<usize>, q: f64) -> Option<f64> {
-        let counts = tally.words.get(words)?;
+    /// Quantile `q` of the `nth` histogram in a tally: the middle of its bucket.
+    pub fn quantile(tally: &Tally, nth: usize, q: f64) -> Option<f64> {
+        let counts = tally.words.get(HEAD + nth * Histogram::WORDS..)?.get(..Histogram::WORDS)?;
         let total: u64 = counts.iter().sum();
         let rank = ((total as f64 * q).ceil() as u64).max(1);
         let mut seen = 0;
@@ -129,20 +130,23 @@ mod tests {
     #[test]
     fn a_quantile_lies_within_an_eighth_of_the_value_it_stands_for() {
         for value in [0, 1, 7, 8, 9, 100, 999, 12_345, 1 << 30, (1 << 40) + 5] {
-            let words: Vec<AtomicU64> =
-                (0..Histogram::WORDS).map(|_| AtomicU64::default()).collect();
-            Histogram::record(&words, value);
-            let words = words.into_iter().map(AtomicU64::into_inner).collect();
+            let extra: Vec<AtomicU64> =
+                (0..2 * Histogram::WORDS).map(|_| AtomicU64::default()).collect();
+            Histogram::record(&extra, 1, value);
+            let mut words = vec![0; HEAD];
+            words.extend(extra.into_iter().map(AtomicU64::into_inner));
             let tally = Tally { words, ..Tally::default() };
-            let found = Histogram::quantile(&tally, 0..Histogram::WORDS, 0.99).expect("one value");
+            assert_eq!(Histogram::quantile(&tally, 0, 0.99), None);
+            let found = Histogram::quantile(&tally, 1, 0.99).expect("one value");
             assert!((found - value as f64).abs() <= value as f64 / 8.0, "{value} became {found}");
         }
     }
 
     #[test]
     fn an_empty_histogram_has_no_quantile() {
-        let tally = Tally { words: vec![0; Histogram::WORDS], ..Tally::default() };
-        assert_eq!(Histogram::quantile(&tally, 0..Histogram::WORDS, 0.99), None);
+        let tally = Tally { words: vec![0; HEAD + Histogram::WORDS], ..Tally::default() };
+        assert_eq!(Histogram::quantile(&tally, 0, 0.99), None);
+        assert_eq!(Histogram::quantile(&tally, 1, 0.99), None);
     }
 
     #[test]
