@@ -1,11 +1,16 @@
 //! The catalogue: one file, one workload. A workload sees only [`crate::harness`]'s contract.
 
 mod aim_creat_close;
+mod check;
 mod ctl_int_loop;
 mod fallocate_append_truncate;
 mod file_dup;
 mod file_open;
+mod model_orphan_list;
+mod model_prefetch_bit;
 mod sys_getppid;
+
+pub use check::{Checked, check};
 
 use crate::harness::Workload;
 
@@ -18,6 +23,8 @@ pub fn all() -> &'static [&'static Workload] {
         &file_dup::WORKLOAD,
         &fallocate_append_truncate::WORKLOAD,
         &aim_creat_close::WORKLOAD,
+        &model_prefetch_bit::WORKLOAD,
+        &model_orphan_list::WORKLOAD,
     ]
 }
 

@@ -1,0 +1,116 @@
+//! Runs every workload for a moment, at every word of each parameter, in both modes, and verifies
+//! it: it counts, its own checks hold, its metrics are sound, its folder is empty afterwards.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use wire::{Measured, Outcome, Source};
+
+use super::all;
+use crate::harness::{self, Allowed, Mode, Placement, PointPlan, Workload};
+
+/// One setting that was tried.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// Workload id.
+    pub workload: &'static str,
+    /// Parameters, `mode` and `placement` included.
+    pub parameters: BTreeMap<String, String>,
+    /// Number of tasks.
+    pub tasks: u32,
+    /// What is wrong; none when all is well.
+    pub problem: Option<String>,
+}
+
+/// Checks every workload, with its files in a fresh folder in `dir`. `on_point` hears of each
+/// setting as it is done.
+///
+/// # Errors
+/// When there can be no folder in `dir`; everything else is a [`Checked::problem`].
+pub fn check(dir: &Path, on_point: &mut dyn FnMut(&Checked)) -> anyhow::Result<Vec<Checked>> {
+    let folder = tempfile::Builder::new()
+        .prefix("scalewatch-check-")
+        .tempdir_in(dir)
+        .with_context(|| format!("cannot make a folder in {}", dir.display()))?;
+    let mut all_checked = vec![];
+    for workload in all() {
+        for parameters in settings(workload) {
+            for (mode, tasks) in [(Mode::Process, 1), (Mode::Process, 2), (Mode::Thread, 2)] {
+                let plan = plan(workload, parameters.clone(), mode, tasks, folder.path());
+                let checked = one(workload, &plan)?;
+                on_point(&checked);
+                all_checked.push(checked);
+            }
+        }
+    }
+    Ok(all_checked)
+}
+
+/// The defaults, then each other word of each parameter in turn.
+fn settings(workload: &Workload) -> Vec<BTreeMap<String, String>> {
+    let mut settings = vec![BTreeMap::new()];
+    for parameter in workload.parameters {
+        if let Allowed::OneOf(words) = parameter.allowed {
+            let others = words.iter().filter(|word| **word != parameter.default);
+            settings.extend(
+                others.map(|word| BTreeMap::from([(parameter.name.into(), (*word).into())])),
+            );
+        }
+    }
+    settings
+}
+
+fn plan(
+    workload: &Workload,
+    parameters: BTreeMap<String, String>,
+    mode: Mode,
+    tasks: u32,
+    dir: &Path,
+) -> PointPlan {
+    PointPlan {
+        workload: workload.id.into(),
+        parameters,
+        mode,
+        tasks,
+        placement: Placement::Core,
+        warmup_windows: 1,
+        windows: 2,
+        window: Duration::from_millis(20),
+        dir: dir.into(),
+    }
+}
+
+fn one(workload: &'static Workload, plan: &PointPlan) -> anyhow::Result<Checked> {
+    let mut heard = 0;
+    let point = harness::measure(plan, &mut |_, _| heard += 1)?;
+    let problem = match &point.outcome {
+        Outcome::Failed(failure) => Some(format!("{}: {}", failure.call, failure.detail)),
+        Outcome::Measured(measured) => verify(measured, plan, heard),
+    };
+    let left = std::fs::read_dir(&plan.dir)?.next().is_some();
+    let problem = problem.or_else(|| left.then(|| "it left files behind".into()));
+    Ok(Checked { workload: workload.id, parameters: point.parameters, tasks: point.tasks, problem })
+}
+
+fn verify(measured: &Measured, plan: &PointPlan, heard: u32) -> Option<String> {
+    let sum = |part: fn(&wire::Window) -> &Vec<u64>| -> u64 {
+        measured.windows.iter().flat_map(part).sum()
+    };
+    if measured.windows.len() != plan.windows as usize {
+        return Some(format!("{} windows instead of {}", measured.windows.len(), plan.windows));
+    }
+    if heard != plan.windows + plan.warmup_windows {
+        return Some(format!("{heard} windows were told of"));
+    }
+    if sum(|w| &w.ops) == 0 || sum(|w| &w.cpu_ns) == 0 {
+        return Some("it counted nothing, or received no CPU time".into());
+    }
+    let finite = |source: &Source| match source {
+        Source::Values(values) => values.iter().all(|v| v.is_finite() && *v >= 0.0),
+        _ => true,
+    };
+    let bad = measured.metrics.iter().find(|m| !finite(&m.source));
+    bad.map(|m| format!("{} has a value that is no size", m.name))
+}

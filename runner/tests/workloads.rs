@@ -1,0 +1,65 @@
+//! Every registered workload, by the registry: one that is added is tested, whatever it is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scalewatch_runner::harness::{self, Allowed};
+use scalewatch_runner::workloads::{all, check, find};
+
+#[test]
+fn every_workload_counts_and_verifies_at_every_word_of_its_parameters_in_both_modes() {
+    harness::set_child_executable(env!("CARGO_BIN_EXE_scalewatch-runner"));
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut told = 0;
+    let checked = check(dir.path(), &mut |_| told += 1).expect("the folder is writable");
+    let problems: Vec<_> = checked.iter().filter(|c| c.problem.is_some()).collect();
+    assert!(problems.is_empty(), "{problems:#?}");
+    assert_eq!(told, checked.len());
+    let seen: BTreeSet<&str> = checked.iter().map(|c| c.workload).collect();
+    assert_eq!(seen, all().iter().map(|w| w.id).collect());
+    for workload in all() {
+        for parameter in workload.parameters {
+            if let Allowed::OneOf(words) = parameter.allowed {
+                for word in words {
+                    let tried = checked.iter().any(|c| {
+                        let value = c.parameters.get(parameter.name).map(String::as_str);
+                        c.workload == workload.id && value == Some(word)
+                    });
+                    assert!(tried, "{}: {}={word} was not tried", workload.id, parameter.name);
+                }
+            }
+        }
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), 0);
+}
+
+#[test]
+fn every_workload_says_what_it_is_and_has_an_id_of_its_own() {
+    let mut ids = BTreeSet::new();
+    for workload in all() {
+        assert!(ids.insert(workload.id), "{} is there twice", workload.id);
+        assert!(workload.id.contains('/') && workload.version >= 1);
+        for text in [workload.description, workload.operation, workload.stresses] {
+            assert!(!text.is_empty() && !text.contains('\n'), "{}: {text:?}", workload.id);
+        }
+        assert!(find(workload.id).is_some());
+        let metrics: BTreeSet<&str> = workload.metrics.iter().map(|m| m.name).collect();
+        assert_eq!(metrics.len(), workload.metrics.len(), "{} repeats a metric", workload.id);
+        for taken in ["ops_per_s_total", "ops_per_cpu_s", "task_fairness"] {
+            assert!(!metrics.contains(taken), "{} redefines {taken}", workload.id);
+        }
+        for parameter in workload.parameters {
+            assert!(!["mode", "placement", "tasks"].contains(&parameter.name));
+            assert!(!parameter.about.is_empty());
+        }
+    }
+    assert!(find("no/such").is_none());
+}
+
+#[test]
+fn defaults_are_allowed_and_spelt_as_they_are_stored() {
+    for workload in all() {
+        let values = workload.resolve(&BTreeMap::new()).expect("defaults are allowed");
+        let defaults = workload.parameters.iter().map(|p| (p.name.into(), p.default.into()));
+        assert_eq!(values.0, defaults.collect(), "{}", workload.id);
+    }
+}
