@@ -1,6 +1,7 @@
 //! The command line: one variant a command, each a thin call into its module.
 
 mod admin;
+mod detect;
 mod logging;
 mod serve;
 
@@ -44,6 +45,8 @@ enum Command {
     Serve(serve::Serve),
     /// Bring the configured database to this version's schema
     Migrate,
+    /// Find the steps of series in files; needs no database
+    Detect(detect::Detect),
     /// Tokens and machines
     #[command(subcommand)]
     Admin(admin::Admin),
@@ -74,6 +77,7 @@ async fn dispatch(command: Command, config: Config) -> Result<()> {
         Command::Up(up) => up.run(config).await,
         Command::Serve(serve) => serve.run(config).await,
         Command::Migrate => serve::migrate(&config).await,
+        Command::Detect(detect) => detect.run(),
         Command::Admin(admin) => admin.run(&config).await,
     }
 }

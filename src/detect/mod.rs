@@ -6,6 +6,7 @@ pub mod evidence;
 pub mod history;
 pub mod levels;
 pub mod neighbour;
+pub mod offline;
 pub mod policy;
 pub mod two_sides;
 

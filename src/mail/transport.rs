@@ -147,7 +147,8 @@ fn percent_decoded(text: &str) -> Result<String> {
     while let Some(byte) = rest.next() {
         if byte == b'%' {
             let digits: Vec<u8> = rest.by_ref().take(2).collect();
-            let digits = std::str::from_utf8(&digits).context("has a broken user name")?;
+            let digits = std::str::from_utf8(&digits).ok().filter(|digits| digits.len() == 2);
+            let digits = digits.context("has a broken user name")?;
             bytes.push(u8::from_str_radix(digits, 16).context("has a broken user name")?);
         } else {
             bytes.push(byte);
