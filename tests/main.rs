@@ -2,7 +2,9 @@
 
 mod support;
 
+mod alert;
 mod api;
 mod db;
 mod ingest;
+mod mail;
 mod postgres;

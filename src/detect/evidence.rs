@@ -7,6 +7,7 @@ impl From<&stats::Evidence> for Evidence {
         Evidence {
             used: evidence.used.iter().copied().map(finite).collect(),
             set_aside: evidence.set_aside.clone(),
+            notes: evidence.notes.clone(),
             inequalities: evidence.inequalities.iter().map(Inequality::from).collect(),
             decided_by: evidence.decided_by,
             neighbour: None,

@@ -40,6 +40,9 @@ pub struct Evidence {
     pub used: Vec<Option<f64>>,
     /// What was set aside, and why, in sentences.
     pub set_aside: Vec<String>,
+    /// What a reader must know to trust the verdict or not, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The inequalities in the order they were evaluated.
     pub inequalities: Vec<Inequality>,
     /// Index into `inequalities` of the line that decided.

@@ -1,8 +1,10 @@
 //! What tests share: the service on a database of the test's own, and reports built with defaults.
 
 pub mod build;
+pub mod history;
 pub mod rows;
 pub mod service;
+pub mod smtp;
 
 pub use build::{ReportBuilder, a_machine, a_point, a_report};
 pub use rows::row_counts;
