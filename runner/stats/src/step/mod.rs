@@ -1,6 +1,19 @@
 //! Steps in a history: where a series changed level, by how much, how sure.
+//!
+//! How it works: (1) rank statistics over windows of many lengths propose splits; (2) each split is
+//! tested against its neighbours and the weakest that fails is removed, until all pass; (3) places
+//! are refined by absolute error about medians; (4) every segment left is searched once more; (5) a
+//! series that toggles between known levels must show more. The test is in `test`, the same for all.
+
+mod candidates;
+mod modes;
+mod report;
+mod segments;
+mod series;
+mod test;
 
 use crate::{Direction, Evidence, Verdict};
+use series::Series;
 
 /// One run of a series, in revision order.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,8 +76,18 @@ pub struct Step {
 }
 
 /// All steps of a history given in revision order. Pure: the same observations give the same steps
-/// whatever the order they arrived in.
+/// whatever the order they arrived in, runs of one revision (equal rank) in any order among
+/// themselves. Values that are not finite are set aside. O(n log² n).
 pub fn detect(history: &[Observation], direction: Direction, policy: &Policy) -> Vec<Step> {
-    let _ = (history, direction, policy);
-    Vec::new()
+    let series = Series::new(history);
+    let steps = segments::find(&series, policy);
+    report::steps(&series, &steps, direction, policy)
+}
+
+/// Indices at which a plain series changes level, in order, with the default policy: what
+/// [`detect`] finds when every value is a run of a revision of its own.
+pub fn detect_values(values: &[f64]) -> Vec<usize> {
+    let series = Series::of_values(values);
+    let found = segments::find(&series, &Policy::default());
+    found.into_iter().map(|k| series.index[k]).collect()
 }
