@@ -6,8 +6,8 @@
 pub mod agent;
 pub mod clock;
 pub mod compare;
+pub mod exit;
 pub mod harness;
 pub mod machine;
 pub mod report;
-pub mod seed;
 pub mod workloads;

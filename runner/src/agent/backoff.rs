@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::seed::Seeded;
+use stats::random::Random;
 
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(60);
@@ -10,13 +10,13 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// A sequence of pauses, each between half and all of 0.5 s, 1 s, 2 s … 60 s.
 pub struct Backoff {
     failures: u32,
-    random: Seeded,
+    random: Random,
 }
 
 impl Backoff {
     /// Begins with the shortest pause; machines that failed together differ by their seed.
     pub fn new(seed: u64) -> Backoff {
-        Backoff { failures: 0, random: Seeded::new(seed) }
+        Backoff { failures: 0, random: Random::new(seed) }
     }
 
     /// The next pause.

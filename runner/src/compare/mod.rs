@@ -1,1 +1,17 @@
-//! See the crate's map.
+//! Base against head offline: result files in, verdicts and the field's text formats out.
+//!
+//! In flow order: [`files`] reads reports into columns, [`curves`] pairs what may be compared,
+//! [`judge`] gives our verdict with LKP's and mmtests' rules beside it; [`lkp`], [`mmtests`],
+//! [`table`] and [`json`] only print. The judgement is `stats::two_sides`, the service's own.
+pub mod curves;
+pub mod figures;
+pub mod files;
+pub mod gate;
+pub mod json;
+pub mod judge;
+pub mod lkp;
+pub mod mmtests;
+mod shapes;
+pub mod table;
+
+pub use shapes::{as_lkp, as_mmtests};

@@ -1,0 +1,303 @@
+//! Pairs the points of the columns into curves, and says what has no counterpart and why.
+//!
+//! Only what differs in nothing but the task count shares a curve, and only curves of one machine,
+//! project, workload version, parameters, unit and direction are paired. Parameters that make a
+//! side of a paired run are what is compared, so they do not part the sides.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wire::{Direction, Environment, Outcome, Unit};
+
+use super::files::Column;
+
+/// Which metrics to pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Metrics {
+    /// The first of each point, and `ops_per_cpu_s`, which always stands beside it.
+    Usual,
+    /// Every one.
+    All,
+    /// One by name.
+    Named(String),
+}
+
+/// What two curves must share to be paired.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// Workload id.
+    pub workload: String,
+    /// Parameters, without those that make a side.
+    pub parameters: BTreeMap<String, String>,
+    /// Project.
+    pub project: String,
+    /// Machine id.
+    pub machine: String,
+    /// Version of the workload.
+    pub version: u32,
+}
+
+/// One metric of one curve over all columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// What the columns share.
+    pub key: Key,
+    /// Name of the machine.
+    pub machine_name: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Unit of every value, in every column.
+    pub unit: Unit,
+    /// Which way is better.
+    pub direction: Direction,
+    /// Whether this is the metric people look at first.
+    pub primary: bool,
+    /// By task count, ascending.
+    pub points: Vec<CurvePoint>,
+}
+
+/// One task count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CurvePoint {
+    /// Number of tasks.
+    pub tasks: u32,
+    /// One per column.
+    pub cells: Vec<Cell>,
+}
+
+/// One column at one point.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cell {
+    /// The runs that measured it, in the order given.
+    pub runs: Vec<Run>,
+    /// Why the other runs have no value, in sentences.
+    pub failures: Vec<String>,
+}
+
+/// The values of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Where it ran.
+    pub environment: Environment,
+    /// One value a window, or one in all.
+    pub values: Vec<f64>,
+}
+
+/// Something that cannot be compared, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unpaired {
+    /// What: workload, parameters and perhaps the metric.
+    pub what: String,
+    /// Why, in a sentence.
+    pub why: String,
+    /// `true` when it stands on both sides but may not be compared; `false` when a side lacks it.
+    pub not_comparable: bool,
+}
+
+/// What pairing found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Paired {
+    /// What can be judged.
+    pub curves: Vec<Curve>,
+    /// What cannot.
+    pub unpaired: Vec<Unpaired>,
+}
+
+type Place<'a> = (&'a wire::Report, &'a wire::Point);
+type Side<'a> = BTreeMap<Key, Vec<Place<'a>>>;
+
+/// Pairs the columns, the first of which is the base.
+pub fn pair(columns: &[Column], metrics: &Metrics) -> Paired {
+    let dropped: BTreeSet<&String> = columns.iter().flat_map(|c| c.given.keys()).collect();
+    let sides: Vec<Side<'_>> = columns.iter().map(|column| index(column, &dropped)).collect();
+    let mut paired = Paired::default();
+    let keys: BTreeSet<&Key> = sides.iter().flat_map(BTreeMap::keys).collect();
+    for key in keys {
+        let there: Vec<bool> = sides.iter().map(|side| side.contains_key(key)).collect();
+        if there[0] && there[1..].contains(&true) {
+            pair_metrics(key, &sides, metrics, &mut paired);
+        }
+        for (column, _) in columns.iter().zip(&there).skip(1).filter(|(_, there)| !**there) {
+            if there[0] {
+                paired.unpaired.push(missing(key, &sides, columns, &column.name));
+            }
+        }
+        if !there[0] && counterpart(key, &sides[0]).is_none() {
+            paired.unpaired.push(Unpaired {
+                what: in_words(key),
+                why: format!("{} has nothing to compare it with", columns[0].name),
+                not_comparable: false,
+            });
+        }
+    }
+    paired
+}
+
+/// `fallocate/append-truncate, chunk=8192 mode=process`.
+pub fn in_words(key: &Key) -> String {
+    let parameters = parameters_in_words(&key.parameters);
+    let gap = if parameters.is_empty() { "" } else { ", " };
+    format!("{}{gap}{parameters}", key.workload)
+}
+
+/// `chunk=8192 mode=process`.
+pub fn parameters_in_words(parameters: &BTreeMap<String, String>) -> String {
+    let words: Vec<String> = parameters.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    words.join(" ")
+}
+
+fn index<'a>(column: &'a Column, dropped: &BTreeSet<&String>) -> Side<'a> {
+    let mut side = Side::new();
+    for report in &column.reports {
+        for point in &report.points {
+            let kept = point.parameters.iter().filter(|(name, _)| !dropped.contains(name));
+            let key = Key {
+                workload: point.workload.clone(),
+                parameters: kept.map(|(k, v)| (k.clone(), v.clone())).collect(),
+                project: report.project.name.clone(),
+                machine: report.machine.id.clone(),
+                version: point.version,
+            };
+            side.entry(key).or_default().push((report, point));
+        }
+    }
+    side
+}
+
+/// The same workload and parameters under another machine, project or version.
+fn counterpart<'a>(key: &Key, side: &'a Side<'_>) -> Option<&'a Key> {
+    side.keys().find(|k| k.workload == key.workload && k.parameters == key.parameters)
+}
+
+fn missing(key: &Key, sides: &[Side<'_>], columns: &[Column], name: &str) -> Unpaired {
+    let at = columns.iter().position(|column| column.name == name).unwrap_or(0);
+    let Some(other) = counterpart(key, &sides[at]) else {
+        let why = format!("{name} did not measure it");
+        return Unpaired { what: in_words(key), why, not_comparable: false };
+    };
+    let mut differs = Vec::new();
+    if key.machine != other.machine {
+        differs.push(format!(
+            "machines differ: {} against {}",
+            machine_name(key, &sides[0]),
+            machine_name(other, &sides[at])
+        ));
+    }
+    if key.project != other.project {
+        differs.push(format!("projects differ: {} against {}", key.project, other.project));
+    }
+    if key.version != other.version {
+        differs.push(format!("workload versions differ: {} against {}", key.version, other.version));
+    }
+    Unpaired { what: in_words(key), why: differs.join("; "), not_comparable: true }
+}
+
+fn machine_name(key: &Key, side: &Side<'_>) -> String {
+    let machine = side.get(key).and_then(|places| places.first()).map(|(r, _)| &r.machine);
+    machine.map_or_else(|| key.machine.clone(), |m| format!("{} ({:.10})", m.name, m.id))
+}
+
+fn measured<'a>(places: &[Place<'a>]) -> impl Iterator<Item = &'a wire::Measured> {
+    places.iter().filter_map(|(_, point)| match &point.outcome {
+        Outcome::Measured(measured) => Some(measured),
+        Outcome::Failed(_) => None,
+    })
+}
+
+fn pair_metrics(key: &Key, sides: &[Side<'_>], wanted: &Metrics, paired: &mut Paired) {
+    let empty = Vec::new();
+    let places: Vec<&Vec<Place<'_>>> =
+        sides.iter().map(|side| side.get(key).unwrap_or(&empty)).collect();
+    let all: Vec<Place<'_>> = places.iter().flat_map(|side| side.iter().copied()).collect();
+    let primary = measured(&all).next().map(|m| m.metrics[0].name.clone());
+    let mut names: Vec<&str> = Vec::new();
+    for metric in measured(&all).flat_map(|m| &m.metrics) {
+        if !names.contains(&metric.name.as_str()) {
+            names.push(&metric.name);
+        }
+    }
+    names.retain(|name| match wanted {
+        Metrics::All => true,
+        Metrics::Named(one) => one == name,
+        Metrics::Usual => primary.as_deref() == Some(name) || *name == "ops_per_cpu_s",
+    });
+    for name in names {
+        let kinds: BTreeSet<(&str, &str)> = measured(&all)
+            .flat_map(|m| &m.metrics)
+            .filter(|metric| metric.name == name)
+            .map(|metric| (metric.unit.symbol(), metric.direction.word()))
+            .collect();
+        if kinds.len() > 1 {
+            let kinds: Vec<String> = kinds.iter().map(|(u, d)| format!("{u}, {d}")).collect();
+            paired.unpaired.push(Unpaired {
+                what: format!("{}, {name}", in_words(key)),
+                why: format!("units or directions differ: {}", kinds.join(" against ")),
+                not_comparable: true,
+            });
+            continue;
+        }
+        paired.curves.extend(curve(key, &places, name, primary.as_deref() == Some(name)));
+    }
+    if primary.is_none() {
+        paired.unpaired.push(Unpaired {
+            what: in_words(key),
+            why: "every run of it failed".into(),
+            not_comparable: false,
+        });
+    }
+}
+
+fn curve(key: &Key, places: &[&Vec<Place<'_>>], name: &str, primary: bool) -> Option<Curve> {
+    let all = || places.iter().flat_map(|side| side.iter());
+    let metric = all().find_map(|place| metric_of(place.1, name))?;
+    let tasks: BTreeSet<u32> = all()
+        .filter(|(_, point)| metric_of(point, name).is_some() || failure_of(point).is_some())
+        .map(|(_, point)| point.tasks)
+        .collect();
+    let points = tasks
+        .into_iter()
+        .map(|tasks| CurvePoint {
+            tasks,
+            cells: places.iter().map(|side| cell(side, tasks, name)).collect(),
+        })
+        .collect();
+    let machine_name = all().next().map_or_else(String::new, |(r, _)| r.machine.name.clone());
+    Some(Curve {
+        key: key.clone(),
+        machine_name,
+        metric: name.to_owned(),
+        unit: metric.unit,
+        direction: metric.direction,
+        primary,
+        points,
+    })
+}
+
+fn cell(side: &[Place<'_>], tasks: u32, name: &str) -> Cell {
+    let mut cell = Cell::default();
+    for (report, point) in side.iter().filter(|(_, point)| point.tasks == tasks) {
+        match &point.outcome {
+            Outcome::Failed(failure) => cell.failures.push(failure.detail.clone()),
+            Outcome::Measured(measured) => {
+                if let Some(metric) = metric_of(point, name) {
+                    let values = measured.values(metric);
+                    cell.runs.push(Run { environment: report.environment.clone(), values });
+                }
+            }
+        }
+    }
+    cell
+}
+
+fn metric_of<'a>(point: &'a wire::Point, name: &str) -> Option<&'a wire::Metric> {
+    match &point.outcome {
+        Outcome::Measured(measured) => measured.metrics.iter().find(|m| m.name == name),
+        Outcome::Failed(_) => None,
+    }
+}
+
+fn failure_of(point: &wire::Point) -> Option<&wire::Failure> {
+    match &point.outcome {
+        Outcome::Failed(failure) => Some(failure),
+        Outcome::Measured(_) => None,
+    }
+}

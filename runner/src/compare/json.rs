@@ -1,0 +1,243 @@
+//! The comparison as JSON: every figure at full precision, `null` for what is not there.
+
+use serde::Serialize;
+use stats::two_sides::PointJudgement;
+
+use super::curves::{Curve, Unpaired};
+use super::files::Column;
+use super::judge::{Against, Beside, Change, Judged};
+
+#[derive(Serialize)]
+struct Output<'a> {
+    columns: Vec<Head<'a>>,
+    curves: Vec<CurveOut<'a>>,
+    unpaired: Vec<UnpairedOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct Head<'a> {
+    name: &'a str,
+    given: &'a std::collections::BTreeMap<String, String>,
+    revision: &'a wire::Revision,
+    runs: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct CurveOut<'a> {
+    project: &'a str,
+    machine: &'a str,
+    machine_name: &'a str,
+    workload: &'a str,
+    version: u32,
+    parameters: &'a std::collections::BTreeMap<String, String>,
+    metric: &'a str,
+    unit: &'static str,
+    direction: &'static str,
+    primary: bool,
+    against: Vec<AgainstOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct AgainstOut<'a> {
+    column: &'a str,
+    words: String,
+    environment_changes: &'a [Change],
+    set_aside: &'a [String],
+    points: Vec<PointOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct PointOut<'a> {
+    tasks: u32,
+    verdict: &'static str,
+    words: String,
+    base: Option<f64>,
+    head: Option<f64>,
+    ratio: Option<Ratio>,
+    base_failures: &'a [String],
+    head_failures: &'a [String],
+    evidence: EvidenceOut<'a>,
+    lkp: LkpOut,
+    mmtests: Option<MmtestsOut>,
+}
+
+/// head ÷ base: the value, its interval at the corrected level, and its 95 % interval.
+#[derive(Serialize)]
+struct Ratio {
+    value: f64,
+    level: f64,
+    interval: (f64, f64),
+    interval_95: Option<(f64, f64)>,
+}
+
+#[derive(Serialize)]
+struct EvidenceOut<'a> {
+    used: &'a [f64],
+    set_aside: &'a [String],
+    notes: &'a [String],
+    inequalities: Vec<InequalityOut<'a>>,
+    decided_by: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct InequalityOut<'a> {
+    what: &'a str,
+    left: f64,
+    relation: &'static str,
+    right: f64,
+    holds: bool,
+}
+
+#[derive(Serialize)]
+struct LkpOut {
+    verdict: &'static str,
+    base_mean: Option<f64>,
+    head_mean: Option<f64>,
+    base_runs: usize,
+    head_runs: usize,
+    change_percent: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct MmtestsOut {
+    mean: &'static str,
+    base: Option<f64>,
+    head: Option<f64>,
+    percent: Option<f64>,
+    starred: bool,
+}
+
+#[derive(Serialize)]
+struct UnpairedOut<'a> {
+    what: &'a str,
+    verdict: &'static str,
+    why: &'a str,
+}
+
+/// The comparison, pretty-printed, with a newline at its end.
+///
+/// # Errors
+/// Never in practice: every value has a JSON form.
+pub fn render(
+    columns: &[Column],
+    judged: &[Judged],
+    unpaired: &[Unpaired],
+) -> anyhow::Result<String> {
+    let output = Output {
+        columns: columns.iter().map(head).collect(),
+        curves: judged.iter().map(|j| curve(columns, j)).collect(),
+        unpaired: unpaired.iter().map(unpaired_out).collect(),
+    };
+    Ok(serde_json::to_string_pretty(&output)? + "\n")
+}
+
+fn head(column: &Column) -> Head<'_> {
+    Head {
+        name: &column.name,
+        given: &column.given,
+        revision: column.revision(),
+        runs: column.reports.iter().map(|report| report.run.as_str()).collect(),
+    }
+}
+
+fn curve<'a>(columns: &'a [Column], judged: &'a Judged) -> CurveOut<'a> {
+    let Curve { key, machine_name, metric, unit, direction, primary, .. } = &judged.curve;
+    CurveOut {
+        project: &key.project,
+        machine: &key.machine,
+        machine_name,
+        workload: &key.workload,
+        version: key.version,
+        parameters: &key.parameters,
+        metric,
+        unit: unit.symbol(),
+        direction: direction.word(),
+        primary: *primary,
+        against: judged.against.iter().map(|a| against(columns, judged, a)).collect(),
+    }
+}
+
+fn against<'a>(columns: &'a [Column], judged: &'a Judged, a: &'a Against) -> AgainstOut<'a> {
+    let points = a.judgement.points.iter().zip(&a.beside).zip(&judged.curve.points);
+    AgainstOut {
+        column: &columns[a.column].name,
+        words: a.headline(),
+        environment_changes: &a.changes,
+        set_aside: &a.set_aside,
+        points: points
+            .map(|((judgement, beside), point)| PointOut {
+                base_failures: &point.cells[0].failures,
+                head_failures: &point.cells[a.column].failures,
+                ..point_out(judgement, beside)
+            })
+            .collect(),
+    }
+}
+
+fn point_out<'a>(judgement: &'a PointJudgement, beside: &Beside) -> PointOut<'a> {
+    let evidence = &judgement.evidence;
+    PointOut {
+        tasks: judgement.tasks,
+        verdict: judgement.verdict.words(),
+        words: judgement.words(),
+        base: judgement.base,
+        head: judgement.head,
+        ratio: judgement.ratio.map(|(value, low, high)| Ratio {
+            value,
+            level: judgement.level,
+            interval: (low, high),
+            interval_95: judgement.interval_95,
+        }),
+        base_failures: &[],
+        head_failures: &[],
+        evidence: EvidenceOut {
+            used: &evidence.used,
+            set_aside: &evidence.set_aside,
+            notes: &evidence.notes,
+            inequalities: evidence
+                .inequalities
+                .iter()
+                .map(|i| InequalityOut {
+                    what: &i.what,
+                    left: i.left,
+                    relation: i.relation,
+                    right: i.right,
+                    holds: i.holds,
+                })
+                .collect(),
+            decided_by: evidence.decided_by,
+        },
+        lkp: lkp_out(&beside.lkp),
+        mmtests: beside.mmtests.as_ref().and_then(mmtests_out),
+    }
+}
+
+fn lkp_out(lkp: &stats::lkp::Comparison) -> LkpOut {
+    LkpOut {
+        verdict: lkp.verdict.words(),
+        base_mean: lkp.base.map(|side| side.mean),
+        head_mean: lkp.head.map(|side| side.mean),
+        base_runs: lkp.base.map_or(0, |side| side.n),
+        head_runs: lkp.head.map_or(0, |side| side.n),
+        change_percent: lkp.percent,
+    }
+}
+
+fn mmtests_out(comparison: &stats::mmtests::Comparison) -> Option<MmtestsOut> {
+    let row = comparison.rows.iter().find(|r| r.statistic == stats::mmtests::Statistic::Mean)?;
+    Some(MmtestsOut {
+        mean: row.statistic.name(comparison.base.kind),
+        base: row.base,
+        head: row.head,
+        percent: row.percent,
+        starred: row.starred,
+    })
+}
+
+fn unpaired_out(unpaired: &Unpaired) -> UnpairedOut<'_> {
+    let verdict = match unpaired.not_comparable {
+        true => stats::Verdict::NotComparable,
+        false => stats::Verdict::NotEnoughData,
+    };
+    UnpairedOut { what: &unpaired.what, verdict: verdict.words(), why: &unpaired.why }
+}
