@@ -4,10 +4,13 @@
 //! hands back windows, [`machine`] says where and in what surroundings, [`report`] makes the
 //! `wire::Report`, [`agent`] keeps it on disk until the service has it, [`compare`] prints tables.
 pub mod agent;
+pub mod cli;
 pub mod clock;
 pub mod compare;
 pub mod exit;
 pub mod harness;
 pub mod machine;
 pub mod report;
+pub mod run;
+pub mod show;
 pub mod workloads;

@@ -4,7 +4,6 @@
 //! [`judge`] gives our verdict with LKP's and mmtests' rules beside it; [`lkp`], [`mmtests`],
 //! [`table`] and [`json`] only print. The judgement is `stats::two_sides`, the service's own.
 pub mod curves;
-pub mod figures;
 pub mod files;
 pub mod gate;
 pub mod json;

@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
 use stats::lkp::Comparison;
+use stats::two_sides::PointJudgement;
 
 use super::curves::{self, Unpaired};
 use super::files::{Column, short_commit};
-use super::judge::{self, Against, Judged};
-use super::{figures, mmtests};
+use super::judge::{self, Against, Beside, Judged};
+use super::mmtests;
+use crate::show::{figures, text_table};
 
 /// Who is compared with whom: one line a column.
 pub fn sides(columns: &[Column]) -> String {
@@ -100,52 +101,26 @@ fn figures_of(columns: &[Column], judged: &Judged, against: &Against) -> String 
         name @ ("base" | "head") => format!("{name}, {unit}"),
         name => format!("{} {name}, {unit}", if column == 0 { "base" } else { "head" }),
     };
-    let mut table = plain_table();
-    table.set_header(vec![
-        "tasks".to_owned(),
-        named(0),
-        named(against.column),
-        "verdict".to_owned(),
-        "LKP".to_owned(),
-        "mmtests".to_owned(),
-    ]);
-    for (point, beside) in against.judgement.points.iter().zip(&against.beside) {
-        table.add_row(vec![
-            Cell::new(point.tasks),
-            Cell::new(figures::short_or_dash(point.base)),
-            Cell::new(figures::short_or_dash(point.head)),
-            Cell::new(point.words()),
-            Cell::new(lkp_in_words(&beside.lkp)),
-            Cell::new(beside.mmtests.as_ref().map_or_else(|| "—".into(), mmtests_in_words)),
-        ]);
-    }
-    for column in 0..3 {
-        align_right(&mut table, column);
-    }
-    finish(&table)
-}
-
-/// A table without lines but one under its head.
-pub fn plain_table() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).force_no_tty();
-    table
-}
-
-/// Numbers stand right.
-pub fn align_right(table: &mut Table, column: usize) {
-    if let Some(column) = table.column_mut(column) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-}
-
-/// The table as text, no blanks at the ends of its lines.
-pub fn finish(table: &Table) -> String {
-    let mut out = String::new();
-    for line in table.lines() {
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
-    out
+    let heads = [
+        text_table::number("tasks"),
+        text_table::number(named(0)),
+        text_table::number(named(against.column)),
+        text_table::words("verdict"),
+        text_table::words("LKP"),
+        text_table::words("mmtests"),
+    ];
+    let row = |(point, beside): (&PointJudgement, &Beside)| {
+        vec![
+            point.tasks.to_string(),
+            figures::short_or_dash(point.base),
+            figures::short_or_dash(point.head),
+            point.words(),
+            lkp_in_words(&beside.lkp),
+            beside.mmtests.as_ref().map_or_else(|| "—".into(), mmtests_in_words),
+        ]
+    };
+    let rows = against.judgement.points.iter().zip(&against.beside).map(row).collect();
+    text_table::render(&heads, rows)
 }
 
 fn lkp_in_words(lkp: &Comparison) -> String {

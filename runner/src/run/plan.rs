@@ -1,0 +1,222 @@
+//! From what was asked for to the list of points: every workload × swept parameters × mode × task
+//! count, each checked before the first is measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use stats::random::Random;
+
+use crate::harness::{self, Mode, Placement, PointPlan};
+use crate::machine::Topology;
+use crate::workloads;
+
+/// What to measure.
+#[derive(Debug, Clone)]
+pub struct Suite {
+    /// Workload ids.
+    pub workloads: Vec<String>,
+    /// Parameters of every point.
+    pub parameters: BTreeMap<String, String>,
+    /// Parameters that take several values, each with all others.
+    pub sweep: Vec<(String, Vec<String>)>,
+    /// Process, thread or both.
+    pub modes: Vec<Mode>,
+    /// Task counts.
+    pub tasks: Vec<u32>,
+    /// Where tasks run.
+    pub placement: Placement,
+    /// Windows thrown away first.
+    pub warmup_windows: u32,
+    /// Windows measured.
+    pub windows: u32,
+    /// Length of a window.
+    pub window: Duration,
+    /// Directory on the file system under test.
+    pub dir: PathBuf,
+}
+
+impl Suite {
+    /// The points, workload by workload, task counts ascending.
+    ///
+    /// # Errors
+    /// Names the workload, parameter or number that is wrong.
+    pub fn points(&self) -> anyhow::Result<Vec<PointPlan>> {
+        self.points_with(&BTreeMap::new())
+    }
+
+    /// The points with some parameters set to a side's values.
+    ///
+    /// # Errors
+    /// As [`Suite::points`].
+    pub fn points_with(
+        &self,
+        side: &BTreeMap<String, String>,
+    ) -> anyhow::Result<Vec<PointPlan>> {
+        let mut points = Vec::new();
+        let mut seen = BTreeSet::new();
+        for id in &self.workloads {
+            for setting in self.settings(side) {
+                self.checked(id, &setting, &mut seen)?;
+                for &mode in &self.modes {
+                    let plan = |tasks| self.point(id, &setting, mode, tasks);
+                    points.extend(self.tasks.iter().map(|&tasks| plan(tasks)));
+                }
+            }
+        }
+        let topology = Topology::of_this_machine();
+        for point in &points {
+            point.check()?;
+            harness::cpus_of_tasks(&topology, &point.placement, point.tasks)?;
+        }
+        ensure!(!points.is_empty(), "nothing to measure: name a workload, see `list`");
+        Ok(points)
+    }
+
+    /// Time that measuring takes at least, without set-up.
+    pub fn duration(&self, points: usize) -> Duration {
+        self.window * (self.warmup_windows + self.windows) * points as u32
+    }
+
+    fn checked(
+        &self,
+        id: &str,
+        setting: &BTreeMap<String, String>,
+        seen: &mut BTreeSet<(String, BTreeMap<String, String>)>,
+    ) -> anyhow::Result<()> {
+        let workload = workloads::find(id).with_context(|| {
+            format!("no workload {id:?}: `scalewatch-runner list` shows what there is")
+        })?;
+        let values = workload.resolve(setting)?;
+        ensure!(
+            seen.insert((id.to_owned(), values.0)),
+            "{id} would be measured twice with the same parameters"
+        );
+        Ok(())
+    }
+
+    fn point(
+        &self,
+        id: &str,
+        setting: &BTreeMap<String, String>,
+        mode: Mode,
+        tasks: u32,
+    ) -> PointPlan {
+        PointPlan {
+            workload: id.to_owned(),
+            parameters: setting.clone(),
+            mode,
+            tasks,
+            placement: self.placement.clone(),
+            warmup_windows: self.warmup_windows,
+            windows: self.windows,
+            window: self.window,
+            dir: self.dir.clone(),
+        }
+    }
+
+    /// Every combination of the swept values; a side's own values win.
+    fn settings(&self, side: &BTreeMap<String, String>) -> Vec<BTreeMap<String, String>> {
+        let mut settings = vec![self.parameters.clone()];
+        for (name, values) in &self.sweep {
+            let with = |setting: &BTreeMap<String, String>, value: &String| {
+                let mut setting = setting.clone();
+                setting.insert(name.clone(), value.clone());
+                setting
+            };
+            settings = settings
+                .iter()
+                .flat_map(|setting| values.iter().map(move |value| with(setting, value)))
+                .collect();
+        }
+        for setting in &mut settings {
+            setting.extend(side.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        settings
+    }
+}
+
+/// The order in which `n` points are measured: random, but the same for the same seed, so that
+/// drift of the machine does not fall on one end of a curve.
+pub fn order(n: usize, random: &mut Random) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        order.swap(i, random.below(i + 1));
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suite(workloads: &[&str]) -> Suite {
+        Suite {
+            workloads: workloads.iter().map(|id| (*id).to_owned()).collect(),
+            parameters: BTreeMap::new(),
+            sweep: Vec::new(),
+            modes: vec![Mode::Process],
+            tasks: vec![1, 2],
+            placement: Placement::None,
+            warmup_windows: 1,
+            windows: 3,
+            window: Duration::from_millis(10),
+            dir: ".".into(),
+        }
+    }
+
+    fn one(name: &str, value: &str) -> BTreeMap<String, String> {
+        BTreeMap::from([(name.to_owned(), value.to_owned())])
+    }
+
+    #[test]
+    fn every_combination_is_one_point() {
+        let asked = Suite {
+            sweep: vec![("layout".into(), vec!["own-dir".into(), "same-file".into()])],
+            modes: vec![Mode::Process, Mode::Thread],
+            ..suite(&["file/open"])
+        };
+        let points = asked.points().unwrap();
+        assert_eq!(points.len(), 2 * 2 * 2);
+        assert_eq!(points[0].parameters["layout"], "own-dir");
+        assert_eq!(points[1].tasks, 2);
+        assert_eq!(points[2].mode, Mode::Thread);
+        assert_eq!(points[4].parameters["layout"], "same-file");
+        assert_eq!(asked.duration(points.len()), Duration::from_millis(8 * 4 * 10));
+    }
+
+    #[test]
+    fn a_sides_values_win_over_the_common_ones() {
+        let asked = Suite { parameters: one("layout", "own-dir"), ..suite(&["file/open"]) };
+        let points = asked.points_with(&one("layout", "same-file")).unwrap();
+        assert!(points.iter().all(|point| point.parameters["layout"] == "same-file"));
+    }
+
+    #[test]
+    fn mistakes_are_named_before_anything_is_measured() {
+        let error = |asked: Suite| format!("{:#}", asked.points().unwrap_err());
+        assert!(error(suite(&["no/such"])).contains("no/such"));
+        assert!(error(suite(&[])).contains("nothing to measure"));
+        let wrong = Suite { parameters: one("layuot", "x"), ..suite(&["file/open"]) };
+        assert!(error(wrong).contains("layuot"));
+        let twice = Suite {
+            sweep: vec![("layout".into(), vec!["own-dir".into(), "own-dir".into()])],
+            ..suite(&["file/open"])
+        };
+        assert!(error(twice).contains("twice"));
+        assert!(error(suite(&["file/dup", "file/dup"])).contains("twice"));
+        assert!(error(Suite { windows: 0, ..suite(&["file/dup"]) }).contains("windows"));
+    }
+
+    #[test]
+    fn the_order_depends_on_the_seed_alone_and_leaves_nothing_out() {
+        let drawn = |seed| order(20, &mut Random::new(seed));
+        assert_eq!(drawn(1), drawn(1));
+        assert_ne!(drawn(1), drawn(2));
+        let mut sorted = drawn(3);
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..20).collect::<Vec<_>>());
+        assert_eq!(order(0, &mut Random::new(1)), [0; 0]);
+    }
+}
