@@ -186,7 +186,8 @@ fn missing(key: &Key, sides: &[Side<'_>], columns: &[Column], name: &str) -> Unp
         differs.push(format!("projects differ: {} against {}", key.project, other.project));
     }
     if key.version != other.version {
-        differs.push(format!("workload versions differ: {} against {}", key.version, other.version));
+        differs
+            .push(format!("workload versions differ: {} against {}", key.version, other.version));
     }
     Unpaired { what: in_words(key), why: differs.join("; "), not_comparable: true }
 }

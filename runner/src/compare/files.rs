@@ -103,8 +103,7 @@ pub fn read(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Column>> {
     for path in paths {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
         contents.push((stem(path), parse(&name, &text)?));
     }
     columns(contents)

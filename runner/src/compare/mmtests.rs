@@ -47,8 +47,7 @@ pub fn render(table: &Table) -> String {
     let halves: Vec<(&str, &str)> =
         table.kernels.iter().map(|k| k.split_once('-').unwrap_or((k, ""))).collect();
     for half in [|h: &(&str, &str)| h.0.to_owned(), |h: &(&str, &str)| h.1.to_owned()] {
-        let names: String =
-            halves.iter().map(|h| format!("{:>COLUMN$}", cut(&half(h)))).collect();
+        let names: String = halves.iter().map(|h| format!("{:>COLUMN$}", cut(&half(h)))).collect();
         let _ = writeln!(out, "{}{names}", " ".repeat(n + 1 + m));
     }
     for row in &table.rows {

@@ -28,9 +28,11 @@ pub fn sides(columns: &[Column]) -> String {
         } else {
             format!("{}  ", column.name)
         };
-        let commit = short_commit(&revision.commit);
-        let _ =
-            writeln!(out, "{role}  {name}{given}{commit} \"{}\", {runs}", revision.subject);
+        let commit = format!("{} \"{}\", ", short_commit(&revision.commit), revision.subject);
+        // Where both sides are one revision, what differs is the parameters.
+        let alike = columns.iter().all(|c| c.revision().commit == revision.commit);
+        let commit = if alike && !given.is_empty() { String::new() } else { commit };
+        let _ = writeln!(out, "{role}  {name}{given}{commit}{runs}");
     }
     out
 }
@@ -64,8 +66,7 @@ pub fn verdict(columns: &[Column], judged: &Judged) -> String {
     for point in &curve.points {
         for (column, cell) in columns.iter().zip(&point.cells) {
             for failure in &cell.failures {
-                let _ =
-                    writeln!(out, "  {} failed at {}: {failure}", column.name, point.tasks);
+                let _ = writeln!(out, "  {} failed at {}: {failure}", column.name, point.tasks);
             }
         }
     }

@@ -31,7 +31,8 @@ pub fn revision(path: &Path, rev: Option<&str>, branch: Option<&str>) -> anyhow:
         None => git(&["symbolic-ref", "--short", "--quiet", "HEAD"])
             .context("no branch is checked out: name it with --branch")?,
     };
-    let shown = git(&["show", "--no-patch", "--no-show-signature", "--format=%P%n%cI%n%s", &commit])?;
+    let shown =
+        git(&["show", "--no-patch", "--no-show-signature", "--format=%P%n%cI%n%s", &commit])?;
     let mut lines = shown.split('\n');
     let parents = lines.next().unwrap_or_default().split_whitespace().map(str::to_owned);
     let parents = parents.collect();

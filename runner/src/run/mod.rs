@@ -6,6 +6,7 @@ pub mod git;
 pub mod measure;
 pub mod plan;
 pub mod progress;
+pub mod reports;
 pub mod revision;
 pub mod table;
 pub mod tasks;

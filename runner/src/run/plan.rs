@@ -50,10 +50,7 @@ impl Suite {
     ///
     /// # Errors
     /// As [`Suite::points`].
-    pub fn points_with(
-        &self,
-        side: &BTreeMap<String, String>,
-    ) -> anyhow::Result<Vec<PointPlan>> {
+    pub fn points_with(&self, side: &BTreeMap<String, String>) -> anyhow::Result<Vec<PointPlan>> {
         let mut points = Vec::new();
         let mut seen = BTreeSet::new();
         for id in &self.workloads {

@@ -25,7 +25,8 @@ impl Progress {
             false => ProgressDrawTarget::hidden(),
         };
         let bar = ProgressBar::with_draw_target(Some(windows), target);
-        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent} %, {eta} left") {
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent} %, {eta} left")
+        {
             bar.set_style(style.progress_chars("━╸ "));
         }
         Progress { bar, lines: !terminal && !quiet, points, done: 0 }

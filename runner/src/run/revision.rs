@@ -53,16 +53,17 @@ impl Given {
     ///
     /// # Errors
     /// When what was said is not enough, or the repository cannot be read.
-    pub fn resolve(&self, variant: Option<&Variant>) -> anyhow::Result<Option<(Project, Revision)>> {
+    pub fn resolve(
+        &self,
+        variant: Option<&Variant>,
+    ) -> anyhow::Result<Option<(Project, Revision)>> {
         let revision = match (&self.repo, &self.commit, variant) {
             (Some(repo), commit, _) => {
                 let read = git::revision(repo, commit.as_deref(), self.branch.as_deref())?;
                 self.over(read)
             }
             (None, Some(commit), _) => self.over(bare(commit, commit)),
-            (None, None, Some(variant)) => {
-                self.over(bare(&variant.commit(), &variant.in_words()))
-            }
+            (None, None, Some(variant)) => self.over(bare(&variant.commit(), &variant.in_words())),
             (None, None, None) => {
                 ensure!(
                     !self.says_anything(),

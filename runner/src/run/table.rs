@@ -33,8 +33,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 fn curve(mut points: Vec<&Point>) -> String {
     points.sort_by_key(|point| point.tasks);
     let first = points[0];
-    let mut out =
-        format!("{} · {}\n", first.workload, parameters_in_words(&first.parameters));
+    let mut out = format!("{} · {}\n", first.workload, parameters_in_words(&first.parameters));
     let measured: Vec<(u32, &Measured)> = points
         .iter()
         .filter_map(|point| match &point.outcome {
@@ -107,10 +106,9 @@ fn range(measured: &Measured) -> String {
         return short_or_dash(None);
     };
     let values = measured.values(metric);
-    stats::Sample::new(&values).map(stats::summary::summarise).map_or_else(
-        || short_or_dash(None),
-        |s| format!("{} … {}", short(s.min), short(s.max)),
-    )
+    stats::Sample::new(&values)
+        .map(stats::summary::summarise)
+        .map_or_else(|| short_or_dash(None), |s| format!("{} … {}", short(s.min), short(s.max)))
 }
 
 #[cfg(test)]
@@ -144,7 +142,7 @@ mod tests {
         let text = render(&[point(2, 80_000), point(1, 100_000)]);
         let expected = "\
 sys/getppid · mode=process
-  tasks  ops/s   least … most  ops/cpu-s  ops/s per task  scalability
+  tasks  ops/s    least … most  ops/cpu-s  ops/s per task  scalability
       1  100 k  99.0 k … 101 k      200 k           100 k         1.00
       2  160 k   158 k … 162 k      160 k          80.0 k        0.800
 ";

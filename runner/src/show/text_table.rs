@@ -24,7 +24,7 @@ pub fn number(name: impl Into<String>) -> Head {
 /// The table, one line a row, indented by two blanks.
 pub fn render(heads: &[Head], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).force_no_tty();
+    table.load_style(presets::NOTHING);
     let aligned = |(text, head): (String, &Head)| {
         let side = if head.number { CellAlignment::Right } else { CellAlignment::Left };
         Cell::new(text).set_alignment(side)

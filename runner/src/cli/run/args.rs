@@ -1,0 +1,222 @@
+//! The arguments of `run`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::ensure;
+use clap::ValueEnum;
+
+use super::super::machine::Subject;
+use super::super::upload::Service;
+use super::super::values;
+use crate::harness::{Mode, Placement};
+use crate::machine::Topology;
+use crate::run::plan::Suite;
+use crate::run::reports::{Code, Sides};
+use crate::run::revision::Given;
+use crate::run::tasks;
+
+/// Measure workloads over a sweep of task counts
+///
+/// Every point runs in a child process; points are taken in random but repeatable order. A report
+/// (--json, --upload) needs a revision: which code was measured.
+///
+/// Two parameter sets of one workload are compared by --base and --head: they take turns at every
+/// point, the one that begins changes with each pair, and the verdict is printed at once. The file
+/// that --json writes then holds both sides, and `compare` reads it.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Ids as `list` shows them
+    #[arg(value_name = "WORKLOAD", required = true)]
+    workloads: Vec<String>,
+    #[command(flatten, next_help_heading = "What to measure")]
+    pub points: Points,
+    #[command(flatten, next_help_heading = "Two sides")]
+    pub sides: SidesArgs,
+    #[command(flatten, next_help_heading = "Which code it is")]
+    pub code: CodeArgs,
+    #[command(flatten, next_help_heading = "What to do with it")]
+    pub output: Output,
+    #[command(flatten, next_help_heading = "Sending (with --upload)")]
+    pub service: Service,
+}
+
+#[derive(clap::Args)]
+pub struct Points {
+    /// Task counts: numbers, `max`, or `A..B` (A, doubled while below B, and B)
+    /// [default: 1,2,4 … up to the hardware threads]
+    #[arg(long, value_name = "COUNTS")]
+    tasks: Option<String>,
+    /// One process a task, one thread a task, or both in turn
+    #[arg(long, value_enum, default_value_t = ModeArg::Process)]
+    mode: ModeArg,
+    /// A parameter; see `list` for names, defaults and what is allowed
+    #[arg(short, long = "parameter", value_name = "KEY=VALUE", value_parser = values::pair)]
+    parameters: Vec<(String, String)>,
+    /// A parameter that takes several values, each a curve of its own
+    #[arg(long, value_name = "KEY=V1,V2", value_parser = values::sweep)]
+    param_sweep: Vec<(String, Vec<String>)>,
+    /// Windows measured at each point
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    windows: u32,
+    /// Length of a window, e.g. 250ms or 1s
+    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = values::duration)]
+    window: Duration,
+    /// Windows thrown away first at each point
+    #[arg(long, default_value_t = 6, value_name = "N")]
+    warmup: u32,
+    /// Where tasks run: `core` (one a core), `pu` (one a hardware thread), `none`, or `list:0,2`
+    #[arg(long, default_value = "core", value_parser = values::placement)]
+    placement: Placement,
+    /// Directory on the file system under test; a fresh folder is made in it and removed
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+    /// Seed of the order of points
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(clap::Args)]
+pub struct SidesArgs {
+    /// Parameters of the base
+    #[arg(long, value_name = "K=V,…", value_parser = values::pairs, requires = "head")]
+    pub base: Option<BTreeMap<String, String>>,
+    /// Parameters of the head
+    #[arg(long, value_name = "K=V,…", value_parser = values::pairs, requires = "base")]
+    pub head: Option<BTreeMap<String, String>>,
+    /// Runs of each side
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub pairs: u32,
+}
+
+#[derive(clap::Args)]
+pub struct CodeArgs {
+    /// Project [default: linux for a kernel, model for a model]
+    #[arg(long, value_name = "NAME")]
+    project: Option<String>,
+    /// What the project tests
+    #[arg(long, value_enum, default_value_t = Subject::Kernel)]
+    subject: Subject,
+    /// Repository to read commit, branch, parents, time, subject and position from
+    #[arg(long, value_name = "PATH")]
+    repo: Option<PathBuf>,
+    /// Commit id; with --repo any name of a revision [default there: what is checked out]
+    #[arg(long)]
+    commit: Option<String>,
+    /// Branch [default: the one checked out in --repo, else main]
+    #[arg(long)]
+    branch: Option<String>,
+    /// Position in the branch's first-parent order
+    #[arg(long, value_name = "N")]
+    position: Option<i64>,
+    /// Committer time, e.g. 2026-02-27T09:13:44+01:00
+    #[arg(long, value_name = "TIME")]
+    committed_at: Option<String>,
+    /// Commit ids of the parents
+    #[arg(long, value_name = "HEX,…", value_delimiter = ',')]
+    parents: Vec<String>,
+    /// First line of the commit message
+    #[arg(long, value_name = "SUBJECT")]
+    message: Option<String>,
+    /// A parameter that plays the code under test: it belongs to the revision and is left out of
+    /// the series; without --commit the commit id is made of it
+    #[arg(long, value_name = "KEY")]
+    subject_param: Option<String>,
+    /// UUID of the run [default: made at random]
+    #[arg(long, value_name = "UUID", conflicts_with = "base")]
+    pub run_id: Option<uuid::Uuid>,
+}
+
+#[derive(clap::Args)]
+pub struct Output {
+    /// Write the report as JSON into FILE, or to standard output for `-`
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Print will-it-scale's own lines instead of a table
+    #[arg(long, conflicts_with_all = ["json", "upload", "base", "window"])]
+    pub wis_compat: bool,
+    /// Put the report into the spool and send it to the service this machine is registered with
+    #[arg(long)]
+    pub upload: bool,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ModeArg {
+    /// One process a task
+    Process,
+    /// One thread a task
+    Thread,
+    /// Processes, then threads
+    Both,
+}
+
+impl Args {
+    /// What to measure.
+    ///
+    /// # Errors
+    /// Names the argument that is wrong.
+    pub fn suite(&self) -> anyhow::Result<Suite> {
+        let max = Topology::of_this_machine().allowed.len() as u32;
+        let points = &self.points;
+        let mut parameters = BTreeMap::new();
+        for (key, value) in &points.parameters {
+            let twice = parameters.insert(key.clone(), value.clone()).is_some();
+            ensure!(!twice, "parameter {key} is given twice; --param-sweep takes several values");
+        }
+        Ok(Suite {
+            workloads: self.workloads.clone(),
+            parameters,
+            sweep: points.param_sweep.clone(),
+            modes: match points.mode {
+                ModeArg::Process => vec![Mode::Process],
+                ModeArg::Thread => vec![Mode::Thread],
+                ModeArg::Both => vec![Mode::Process, Mode::Thread],
+            },
+            tasks: match &points.tasks {
+                Some(text) => tasks::parse(text, max)?,
+                None => tasks::usual(max),
+            },
+            placement: points.placement.clone(),
+            warmup_windows: points.warmup,
+            windows: points.windows,
+            window: points.window,
+            dir: points.dir.clone(),
+        })
+    }
+
+    /// Which code it is, as far as the command line says.
+    pub fn code(&self) -> Code {
+        let code = &self.code;
+        Code {
+            given: Given {
+                project: code.project.clone(),
+                subject: Some(code.subject.into()),
+                repo: code.repo.clone(),
+                commit: code.commit.clone(),
+                branch: code.branch.clone(),
+                position: code.position,
+                committed_at: code.committed_at.clone(),
+                parents: code.parents.clone(),
+                message: code.message.clone(),
+            },
+            subject_param: code.subject_param.clone(),
+        }
+    }
+
+    /// The parameters of base and head, where two sides are asked for.
+    ///
+    /// # Errors
+    /// When they do not set the same parameters, or set them alike.
+    pub fn two_sides(&self) -> anyhow::Result<Option<Sides>> {
+        let Some((base, head)) = self.sides.base.clone().zip(self.sides.head.clone()) else {
+            return Ok(None);
+        };
+        ensure!(base.keys().eq(head.keys()), "--base and --head must set the same parameters");
+        ensure!(base != head, "--base and --head are the same");
+        Ok(Some((base, head)))
+    }
+}

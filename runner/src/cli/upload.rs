@@ -1,0 +1,155 @@
+//! `upload`: put reports into the spool and send it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+
+use super::register::{token_from_environment, warn_if_exposed};
+use super::{tell, values};
+use crate::agent::{Client, Drained, Patience, Server, Spool, StateDir, Stopped, Token, drain};
+use crate::compare::files::{Content, parse};
+use crate::exit::{Ended, Exit};
+
+/// Rounds over the spool where no patience is asked for.
+const USUAL_ROUNDS: u32 = 3;
+
+/// Send reports to the service; what cannot be sent is kept for the next time
+///
+/// Reports of FILE are put into the spool first, then the whole spool is sent, oldest first. A
+/// report leaves the spool when the service holds it. One that the service refuses is set aside in
+/// `refused/` with the reason beside it. Sending twice changes nothing: the service knows each run
+/// by its UUID.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Result files written by `run --json`
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    service: Service,
+}
+
+/// Where to send to, and for how long to try.
+#[derive(clap::Args)]
+pub struct Service {
+    /// Address of the service [default: the one this machine is registered with]
+    ///
+    /// Another service needs its token in the variable `SCALEWATCH_TOKEN`.
+    #[arg(long, value_name = "URL")]
+    server: Option<Server>,
+    /// Keep trying until everything is sent
+    #[arg(long)]
+    wait: bool,
+    /// Keep trying for this long, e.g. 10m [default: three attempts]
+    #[arg(long = "for", value_name = "TIME", value_parser = values::duration)]
+    within: Option<Duration>,
+}
+
+/// The service that reports go to.
+pub struct Destination {
+    client: Client,
+    machine: Option<String>,
+    patience: Patience,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let state = StateDir::locate()?;
+    let destination = args.service.destination(&state)?;
+    let mut reports = Vec::new();
+    for file in &args.files {
+        let name = file.display().to_string();
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+        reports.extend(match parse(&name, &text)? {
+            Content::Plain(plain) => plain,
+            Content::Sided(sided) => sided.into_iter().map(|line| line.report).collect(),
+        });
+    }
+    let spool = state.spool()?;
+    for report in &reports {
+        spool.put(report)?;
+    }
+    destination.send(&spool)
+}
+
+impl Service {
+    /// Finds the token; no connection is made yet.
+    ///
+    /// # Errors
+    /// When this machine is not registered, or not with the service that was named.
+    pub fn destination(&self, state: &StateDir) -> anyhow::Result<Destination> {
+        let (server, token, machine) = self.account(state)?;
+        warn_if_exposed(&server);
+        let patience = match (self.wait, self.within) {
+            (_, Some(within)) => Patience { rounds: None, within: Some(within) },
+            (true, None) => Patience { rounds: None, within: None },
+            (false, None) => Patience { rounds: Some(USUAL_ROUNDS), within: None },
+        };
+        Ok(Destination { client: Client::new(server, token), machine, patience })
+    }
+
+    fn account(&self, state: &StateDir) -> anyhow::Result<(Server, Token, Option<String>)> {
+        let registered = state.registration()?;
+        match (&self.server, token_from_environment()?, registered) {
+            (Some(server), Some(token), _) => Ok((server.clone(), token, None)),
+            (asked, _, Some(registered)) => {
+                ensure!(
+                    asked.as_ref().is_none_or(|server| *server == registered.server),
+                    "this machine is registered with {}, and its token goes nowhere else: register \
+                     with the other service, or set SCALEWATCH_TOKEN",
+                    registered.server
+                );
+                Ok((registered.server, registered.token, Some(registered.machine)))
+            }
+            (None, Some(_), None) => bail!("SCALEWATCH_TOKEN is set, but --server is not given"),
+            (_, None, None) => {
+                bail!("this machine is not registered: `scalewatch-runner register --server URL`")
+            }
+        }
+    }
+}
+
+impl Destination {
+    /// Sends the spool and says what became of it.
+    ///
+    /// # Errors
+    /// With the exit codes 4 (the token was refused) and 5 (no service), or when the spool fails.
+    pub fn send(&self, spool: &Spool) -> anyhow::Result<Exit> {
+        let machine = self.machine.as_deref();
+        let mut pause = |length| std::thread::sleep(length);
+        let drained =
+            drain(spool, &self.client, machine, self.patience, &mut pause, &mut |line| tell(line))?;
+        tell(&in_words(&drained));
+        let kept = drained.kept;
+        match drained.stopped {
+            Some(Stopped::Unauthorised(refusal)) => Err(Ended::with(
+                Exit::Refused,
+                format!(
+                    "{} does not take this token: {refusal}; {kept} kept, register again",
+                    self.client.server()
+                ),
+            )),
+            Some(Stopped::Unreachable(words)) => Err(Ended::with(
+                Exit::Unreachable,
+                format!("{words}; {kept} kept for the next time"),
+            )),
+            Some(Stopped::Busy) => {
+                let words = format!("another upload is at work on the spool; {kept} kept for it");
+                Err(Ended::with(Exit::Unreachable, words))
+            }
+            None if drained.refused.is_empty() => Ok(Exit::Done),
+            None => Ok(Exit::Refused),
+        }
+    }
+}
+
+/// `3 sent (1 known already), 1 refused, 0 kept`.
+fn in_words(drained: &Drained) -> String {
+    let known = drained.accepted.iter().filter(|accepted| !accepted.new).count();
+    let known = if known == 0 { String::new() } else { format!(" ({known} known already)") };
+    format!(
+        "{} sent{known}, {} refused, {} kept",
+        drained.accepted.len(),
+        drained.refused.len(),
+        drained.kept
+    )
+}
