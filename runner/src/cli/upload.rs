@@ -109,6 +109,19 @@ impl Service {
 }
 
 impl Destination {
+    /// Finds out before measuring that the token is bound to another machine than this one.
+    ///
+    /// # Errors
+    /// When it is: hardware was changed, or the state folder came from elsewhere.
+    pub fn takes_reports_of(&self, machine: &wire::Machine) -> anyhow::Result<()> {
+        ensure!(
+            self.machine.as_ref().is_none_or(|bound| *bound == machine.id),
+            "the token is bound to another machine: this one is {:.16} now, register it again",
+            machine.id
+        );
+        Ok(())
+    }
+
     /// Sends the spool and says what became of it.
     ///
     /// # Errors

@@ -65,7 +65,9 @@ pub fn render(table: &Table) -> String {
         line(&mut out, &format!("{:>16}", "fail:runs"), others, &|_| {
             format!("{:>15}{:>13}", "%reproduction", "fail:runs")
         });
-        line(&mut out, &format!("{:>12}    ", "|"), others, &|_| format!("{:>14}{:>14}", "|", "|"));
+        line(&mut out, &format!("{:>12}    ", "|"), others, &|_| {
+            format!("{:>10}{:>14}    ", "|", "|")
+        });
         for row in &table.failures {
             failure_row(row, &mut out);
         }
@@ -118,7 +120,7 @@ fn line(out: &mut String, first: &str, others: usize, other: &dyn Fn(usize) -> S
 fn failure_row(row: &FailureRow, out: &mut String) {
     let count = |(failed, runs): (usize, usize)| {
         let failed = if failed == 0 { String::new() } else { failed.to_string() };
-        format!("{failed:>10}:{runs:<5}")
+        format!("{failed:>11}:{runs:<4}")
     };
     let share = |(failed, runs): (usize, usize)| failed as f64 / runs.max(1) as f64;
     let mut text = count(row.cells[0]);

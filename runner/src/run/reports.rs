@@ -71,6 +71,11 @@ impl Maker {
         })
     }
 
+    /// Where everything is measured.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
     /// The report of one run; `run` is its UUID, made at random where none is given.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 #![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses its own part")]
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+pub mod reports;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

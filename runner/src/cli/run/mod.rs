@@ -12,6 +12,7 @@ use anyhow::Context;
 use wire::{Outcome, Point, Report};
 
 use super::compare::verdicts;
+use super::upload::Destination;
 use super::{print, tell};
 use crate::agent::{StateDir, write_atomically};
 use crate::compare::files::{self, Content, Side, SidedReport};
@@ -48,8 +49,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         false => None,
     };
     let results = match args.two_sides()? {
-        Some(sides) => two_sides(args, &suite, &sides, &state)?,
-        None => one_side(args, &suite, &state)?,
+        Some(sides) => two_sides(args, &suite, &sides, &state, destination.as_ref())?,
+        None => one_side(args, &suite, &state, destination.as_ref())?,
     };
     hand_over(&results, args.output.json.as_deref())?;
     let sent = match destination {
@@ -69,10 +70,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(sent)
 }
 
-fn one_side(args: &Args, suite: &Suite, state: &StateDir) -> anyhow::Result<Results> {
+fn one_side(
+    args: &Args,
+    suite: &Suite,
+    state: &StateDir,
+    destination: Option<&Destination>,
+) -> anyhow::Result<Results> {
     let plans = suite.points()?;
     let maker = match keeps_reports(args) {
-        true => Some(Maker::new(args.code(), suite, None, state, true)?),
+        true => Some(maker(args, suite, None, state, destination)?),
         false => None,
     };
     let mut progress = progress(args, &plans, 1);
@@ -94,11 +100,11 @@ fn two_sides(
     suite: &Suite,
     sides: &Sides,
     state: &StateDir,
+    destination: Option<&Destination>,
 ) -> anyhow::Result<Results> {
     let (base, head) = sides;
     let plans = (suite.points_with(base)?, suite.points_with(head)?);
-    let keep = keeps_reports(args);
-    let maker = Maker::new(args.code(), suite, Some(sides), state, keep)?;
+    let maker = maker(args, suite, Some(sides), state, destination)?;
     let pairs = args.sides.pairs;
     let mut progress = progress(args, &plans.0, 2 * pairs as usize);
     let runs = measure::two_sides(&plans.0, &plans.1, pairs, args.points.seed, &mut progress)?;
@@ -113,12 +119,26 @@ fn two_sides(
     let points = lines.iter().map(|line| line.report.points.len()).sum();
     let failed = lines.iter().map(|line| failed(&line.report.points)).sum();
     let json = lines.iter().map(json_line).collect::<anyhow::Result<String>>()?;
-    let reports = match keep {
+    let reports = match keeps_reports(args) {
         true => lines.iter().map(|line| line.report.clone()).collect(),
         false => Vec::new(),
     };
     let columns = files::columns(vec![("run".into(), Content::Sided(lines))])?;
     Ok(Results { shown: verdicts(&columns), json, reports, points, failed })
+}
+
+fn maker(
+    args: &Args,
+    suite: &Suite,
+    sides: Option<&Sides>,
+    state: &StateDir,
+    destination: Option<&Destination>,
+) -> anyhow::Result<Maker> {
+    let maker = Maker::new(args.code(), suite, sides, state, keeps_reports(args))?;
+    if let Some(destination) = destination {
+        destination.takes_reports_of(maker.machine())?;
+    }
+    Ok(maker)
 }
 
 fn keeps_reports(args: &Args) -> bool {

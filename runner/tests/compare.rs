@@ -1,0 +1,589 @@
+//! Comparing result files: what is paired, what is said, and the field's formats with published
+//! figures.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use scalewatch_runner::compare::curves::{Metrics, Paired, pair};
+use scalewatch_runner::compare::files::{Column, Content, Side, SidedReport, columns, parse};
+use scalewatch_runner::compare::gate::gate;
+use scalewatch_runner::compare::judge::{Judged, Options, judge};
+use scalewatch_runner::compare::{as_lkp, as_mmtests, json, lkp, mmtests, table};
+use scalewatch_runner::exit::Exit;
+use stats::{Direction, Verdict};
+use support::reports::{a_failure, a_point, a_report, as_file, runs};
+use wire::Report;
+
+const BASE: &str = "68ac5b3c8db2fda00af594eca4100f326ca9f38d";
+const HEAD: &str = "5387c90490f7f42df3209154ca955a453ee01b41";
+
+fn options() -> Options {
+    Options {
+        across_environments: false,
+        noise_floor: 0.0,
+        policy: stats::two_sides::Policy::default(),
+    }
+}
+
+fn two(base: Vec<Report>, head: Vec<Report>) -> Vec<Column> {
+    columns(vec![
+        ("base-file".into(), Content::Plain(base)),
+        ("head-file".into(), Content::Plain(head)),
+    ])
+    .unwrap()
+}
+
+fn judged(columns: &[Column], metrics: &Metrics, options: &Options) -> (Vec<Judged>, Paired) {
+    let paired = pair(columns, metrics);
+    let judged = paired.curves.iter().cloned().map(|curve| judge(curve, options)).collect();
+    (judged, paired)
+}
+
+fn usual(columns: &[Column]) -> (Vec<Judged>, Paired) {
+    judged(columns, &Metrics::Usual, &options())
+}
+
+fn code(columns: &[Column]) -> Exit {
+    let (judged, paired) = usual(columns);
+    gate(&judged, &paired.unpaired, &Metrics::Usual).0
+}
+
+fn verdicts(judged: &Judged) -> Vec<(u32, Verdict)> {
+    judged.against[0].judgement.points.iter().map(|p| (p.tasks, p.verdict)).collect()
+}
+
+#[test]
+fn a_sweep_is_never_collapsed_into_one_number() {
+    let columns = two(
+        runs(1, 5, BASE, &[(1, 290_260.0), (4, 100_000.0), (80, 989_900.0)]),
+        runs(11, 5, HEAD, &[(1, 337_597.0), (4, 100_050.0), (80, 900_000.0)]),
+    );
+    let (judged, _) = usual(&columns);
+    assert_eq!(judged[0].curve.metric, "ops_per_s_total");
+    assert_eq!(
+        verdicts(&judged[0]),
+        [(1, Verdict::Improvement), (4, Verdict::NoChange), (80, Verdict::Regression)]
+    );
+    let text = table::render(&columns, &judged[0]);
+    let headline = text.lines().nth(1).unwrap();
+    assert!(headline.starts_with("regression and improvement: "), "{text}");
+    assert!(headline.contains("+16.3 % at 1") && headline.contains("−9.1 % at 80"), "{text}");
+    assert_eq!(code(&columns), Exit::Regression);
+}
+
+#[test]
+fn operations_per_cpu_second_stand_beside_but_do_not_gate() {
+    let mut head = runs(11, 5, HEAD, &[(1, 100_000.0)]);
+    for report in &mut head {
+        let wire::Outcome::Measured(measured) = &mut report.points[0].outcome else { panic!() };
+        measured.windows.iter_mut().for_each(|window| window.cpu_ns[0] *= 2);
+    }
+    let columns = two(runs(1, 5, BASE, &[(1, 100_000.0)]), head);
+    let (judged, _) = usual(&columns);
+    assert_eq!(judged[1].curve.metric, "ops_per_cpu_s");
+    assert_eq!(verdicts(&judged[1]), [(1, Verdict::Regression)]);
+    assert_eq!(code(&columns), Exit::Done);
+    let all = self::judged(&columns, &Metrics::All, &options());
+    assert_eq!(gate(&all.0, &all.1.unpaired, &Metrics::All).0, Exit::Regression);
+}
+
+#[test]
+fn what_did_not_change_passes_and_says_within_what() {
+    let columns = two(
+        runs(1, 5, BASE, &[(1, 50_000.0), (2, 90_000.0)]),
+        runs(11, 5, HEAD, &[(1, 50_010.0), (2, 89_990.0)]),
+    );
+    let (judged, _) = usual(&columns);
+    assert!(judged[0].against[0].headline().starts_with("no change, within ±"));
+    assert_eq!(code(&columns), Exit::Done);
+}
+
+#[test]
+fn a_noise_floor_hides_what_is_smaller() {
+    let columns = two(runs(1, 5, BASE, &[(1, 50_000.0)]), runs(11, 5, HEAD, &[(1, 47_500.0)]));
+    let verdict = |noise_floor| {
+        let options = Options { noise_floor, ..options() };
+        verdicts(&judged(&columns, &Metrics::Usual, &options).0[0])[0].1
+    };
+    assert_eq!(verdict(0.0), Verdict::Regression);
+    assert_eq!(verdict(0.20), Verdict::NoChange);
+}
+
+#[test]
+fn different_environments_are_said_field_by_field_and_nothing_is_called() {
+    let mut head = runs(11, 5, HEAD, &[(1, 50_000.0)]);
+    for report in &mut head {
+        report.environment.0.insert("kernel.release".into(), "6.19.0".into());
+        report.environment.0.insert("cpu.governor".into(), "powersave".into());
+    }
+    let columns = two(runs(1, 5, BASE, &[(1, 100_000.0)]), head);
+    let (judged, _) = usual(&columns);
+    assert_eq!(verdicts(&judged[0]), [(1, Verdict::EnvironmentChanged)]);
+    let text = table::render(&columns, &judged[0]);
+    assert!(text.contains("environment changed: "), "{text}");
+    assert!(text.contains("  environment: kernel.release 6.18.0 → 6.19.0\n"), "{text}");
+    assert!(text.contains("  environment: cpu.governor (not known) → powersave\n"), "{text}");
+    assert!(text.contains("100 k") && text.contains("50.0 k"), "the figures stand: {text}");
+    assert_eq!(code(&columns), Exit::NotEnoughData);
+    let across = Options { across_environments: true, ..options() };
+    let (judged, _) = self::judged(&columns, &Metrics::Usual, &across);
+    assert_eq!(verdicts(&judged[0]), [(1, Verdict::Regression)]);
+}
+
+#[test]
+fn runs_of_another_environment_are_set_aside_where_the_sides_share_one() {
+    let mut head = runs(11, 5, HEAD, &[(1, 100_000.0)]);
+    let mut stray = runs(21, 1, HEAD, &[(1, 10_000.0)]);
+    stray[0].environment.0.insert("mm.thp".into(), "always".into());
+    head.extend(stray);
+    let (judged, _) = usual(&two(runs(1, 5, BASE, &[(1, 100_000.0)]), head));
+    assert_eq!(verdicts(&judged[0]), [(1, Verdict::NoChange)]);
+    assert_eq!(
+        judged[0].against[0].set_aside,
+        ["1 measurements set aside, environment differs: mm.thp (not known) → always"]
+    );
+}
+
+#[test]
+fn machines_versions_and_projects_are_never_compared_with_each_other() {
+    let differ = |edit: &dyn Fn(&mut Report), words: &str| {
+        let mut head = runs(11, 5, HEAD, &[(1, 50_000.0)]);
+        head.iter_mut().for_each(edit);
+        let columns = two(runs(1, 5, BASE, &[(1, 100_000.0)]), head);
+        let (judged, paired) = usual(&columns);
+        assert!(judged.is_empty());
+        assert_eq!(paired.unpaired.len(), 1);
+        assert!(paired.unpaired[0].not_comparable);
+        assert!(paired.unpaired[0].why.contains(words), "{:?}", paired.unpaired);
+        assert!(table::unpaired(&paired.unpaired).contains("not comparable: "));
+        assert_eq!(code(&columns), Exit::NotEnoughData);
+    };
+    differ(&|r| r.machine.id = "ffffffffffffffff".into(), "machines differ: laptop (5f1d7a84db)");
+    differ(&|r| r.points[0].version = 2, "workload versions differ: 1 against 2");
+    differ(&|r| r.project.name = "other".into(), "projects differ: model against other");
+}
+
+#[test]
+fn different_units_or_directions_are_not_comparable() {
+    let mut head = runs(11, 5, HEAD, &[(1, 50_000.0)]);
+    for report in &mut head {
+        let wire::Outcome::Measured(measured) = &mut report.points[0].outcome else { panic!() };
+        measured.metrics[0].unit = wire::Unit::LoopsPerSecond;
+    }
+    let columns = two(runs(1, 5, BASE, &[(1, 100_000.0)]), head);
+    let (judged, paired) = usual(&columns);
+    assert!(judged.iter().all(|j| j.curve.metric != "ops_per_s_total"));
+    assert!(paired.unpaired[0].why.contains("lps, higher against ops/s, higher"));
+    assert_eq!(code(&columns), Exit::NotEnoughData);
+}
+
+#[test]
+fn a_missing_baseline_never_passes() {
+    let mut head = runs(11, 5, HEAD, &[(1, 100_000.0)]);
+    for report in &mut head {
+        let mut point = report.points[0].clone();
+        point.workload = "file/dup".into();
+        report.points.push(point);
+    }
+    let columns = two(runs(1, 5, BASE, &[(1, 100_000.0)]), head.clone());
+    let (_, paired) = usual(&columns);
+    assert_eq!(paired.unpaired.len(), 1);
+    assert!(!paired.unpaired[0].not_comparable);
+    assert!(paired.unpaired[0].what.starts_with("file/dup"));
+    assert_eq!(code(&columns), Exit::NotEnoughData);
+    let columns = two(head, runs(1, 5, BASE, &[(1, 100_000.0)]));
+    assert!(usual(&columns).1.unpaired[0].why.contains("did not measure it"));
+    assert_eq!(code(&columns), Exit::NotEnoughData);
+}
+
+#[test]
+fn a_point_that_one_side_lacks_is_not_enough_data() {
+    let columns =
+        two(runs(1, 5, BASE, &[(1, 50_000.0)]), runs(11, 5, HEAD, &[(1, 50_000.0), (2, 90_000.0)]));
+    let (judged, _) = usual(&columns);
+    assert_eq!(verdicts(&judged[0]), [(1, Verdict::NoChange), (2, Verdict::NotEnoughData)]);
+    assert_eq!(code(&columns), Exit::NotEnoughData);
+}
+
+#[test]
+fn a_head_that_fails_where_the_base_ran_is_a_failure_of_its_own() {
+    let mut head = runs(11, 5, HEAD, &[(1, 50_000.0)]);
+    head.iter_mut().for_each(|report| report.points.push(a_failure(2)));
+    let columns = two(runs(1, 5, BASE, &[(1, 50_000.0), (2, 90_000.0)]), head);
+    assert_eq!(code(&columns), Exit::MeasurementFailed);
+    let (judged, _) = usual(&columns);
+    let text = table::render(&columns, &judged[0]);
+    assert!(text.contains("failed at 2: task 0: open: too many open files"), "{text}");
+    let text = lkp::render(&as_lkp(&columns, &judged.iter().collect::<Vec<_>>()));
+    let expected = "
+       fail:runs  %reproduction    fail:runs
+           |             |             |
+           :5         +100%           5:5     file/open.2.fail
+         %stddev     %change         %stddev
+";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn everything_failed_is_said() {
+    let failing = |n, commit| {
+        let mut report = a_report(n, commit);
+        report.points = vec![a_failure(1)];
+        report
+    };
+    let columns = two(vec![failing(1, BASE)], vec![failing(2, HEAD)]);
+    let (judged, paired) = usual(&columns);
+    assert!(judged.is_empty());
+    assert_eq!(paired.unpaired[0].why, "every run of it failed");
+    assert_eq!(code(&columns), Exit::NotEnoughData);
+}
+
+fn paired_lines(base: &[Report], head: &[Report]) -> Vec<SidedReport> {
+    let line = |side, value: &str, report: &Report| {
+        let mut report = report.clone();
+        report.points[0].parameters.insert("layout".into(), value.into());
+        SidedReport { side, given: [("layout".to_owned(), value.to_owned())].into(), report }
+    };
+    base.iter()
+        .map(|report| line(Side::Base, "own-dir", report))
+        .chain(head.iter().map(|report| line(Side::Head, "shared-dir", report)))
+        .collect()
+}
+
+#[test]
+fn the_two_sides_of_a_paired_run_are_compared_over_the_parameters_that_make_them() {
+    let lines =
+        paired_lines(&runs(1, 5, BASE, &[(2, 90_000.0)]), &runs(11, 5, BASE, &[(2, 60_000.0)]));
+    let text: String =
+        lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect();
+    let content = parse("pair.json", &text).unwrap();
+    assert_eq!(content, Content::Sided(lines));
+    let columns = columns(vec![("pair".into(), content)]).unwrap();
+    let (judged, paired) = usual(&columns);
+    assert_eq!(paired.unpaired, []);
+    assert_eq!(verdicts(&judged[0]), [(2, Verdict::Regression)]);
+    assert!(!judged[0].curve.key.parameters.contains_key("layout"));
+    assert_eq!(
+        table::sides(&columns),
+        "base  layout=own-dir  5 runs\nhead  layout=shared-dir  5 runs\n"
+    );
+    let text = lkp::render(&as_lkp(&columns, &[&judged[0]]));
+    assert!(
+        text.contains("  base (\"layout=own-dir\")\n  head (\"layout=shared-dir\")\n"),
+        "{text}"
+    );
+    let text = mmtests::render(&as_mmtests(&columns, &judged[0]));
+    let header: Vec<&str> = text.lines().take(2).map(str::trim).collect();
+    assert_eq!(header[0].split_whitespace().collect::<Vec<_>>(), ["base", "head"]);
+    assert!(header[1].ends_with("layout=shared-dir"), "{text}");
+}
+
+#[test]
+fn each_head_of_several_is_judged_against_the_base() {
+    let contents = vec![
+        ("a".into(), Content::Plain(runs(1, 5, BASE, &[(1, 50_000.0)]))),
+        ("b".into(), Content::Plain(runs(11, 5, HEAD, &[(1, 40_000.0)]))),
+        ("c".into(), Content::Plain(runs(21, 5, "0a1b2c3d4e5f", &[(1, 60_000.0)]))),
+    ];
+    let columns = columns(contents).unwrap();
+    let (judged, _) = usual(&columns);
+    let verdicts: Vec<Verdict> =
+        judged[0].against.iter().map(|against| against.judgement.points[0].verdict).collect();
+    assert_eq!(verdicts, [Verdict::Regression, Verdict::Improvement]);
+    let text = lkp::render(&as_lkp(&columns, &[&judged[0]]));
+    let row = text.lines().last().unwrap();
+    assert!(row.contains("-20.0%") && row.contains("+20.0%"), "{text}");
+    let text = table::render(&columns, &judged[0]);
+    assert!(text.contains("5387c90490: regression: −20.0 % at 1\n"), "{text}");
+    let text = mmtests::render(&as_mmtests(&columns, &judged[0]));
+    assert!(text.contains("* -20.00%*") && text.contains("*  20.00%*"), "{text}");
+}
+
+#[test]
+fn files_that_make_no_two_sides_are_refused_with_the_reason() {
+    let one = || Content::Plain(runs(1, 1, BASE, &[(1, 1000.0)]));
+    let other = || Content::Plain(runs(2, 1, HEAD, &[(1, 1000.0)]));
+    let sided = || {
+        let runs = runs(5, 1, BASE, &[(1, 1000.0)]);
+        Content::Sided(paired_lines(&runs, &[]))
+    };
+    let mixed = {
+        let mut reports = runs(1, 1, BASE, &[(1, 1000.0)]);
+        reports.extend(runs(2, 1, HEAD, &[(1, 1000.0)]));
+        Content::Plain(reports)
+    };
+    for (contents, words) in [
+        (vec![one()], "two sides are needed"),
+        (vec![one(), one()], "is given twice"),
+        (vec![one(), sided()], "give one kind"),
+        (vec![sided()], "no head report"),
+        (vec![mixed, other()], "two revisions of model"),
+    ] {
+        let named = contents.into_iter().map(|content| ("f".to_owned(), content)).collect();
+        let error = format!("{:#}", columns(named).unwrap_err());
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn unusable_files_are_named_with_report_and_field() {
+    let good = as_file(&runs(1, 1, BASE, &[(1, 1000.0)]));
+    for (text, words) in [
+        (String::new(), "f.json: no report in it"),
+        ("{\"format\":1".into(), "f.json: report 1"),
+        (format!("{good}nonsense"), "f.json: report 2"),
+        (good.replace("\"tasks\"", "\"taks\""), "taks"),
+        (good.replace("\"tasks\":1", "\"tasks\":0"), "points[0].tasks"),
+        (format!("{good}{{\"side\":\"middle\"}}"), "middle"),
+    ] {
+        let error = format!("{:#}", parse("f.json", &text).unwrap_err());
+        assert!(error.contains(words), "{error}");
+    }
+    let pretty = serde_json::to_string_pretty(&runs(1, 1, BASE, &[(1, 1.0)])[0]).unwrap();
+    assert!(matches!(parse("f.json", &pretty).unwrap(), Content::Plain(one) if one.len() == 1));
+}
+
+#[test]
+fn the_json_holds_verdict_evidence_and_the_rules_of_others_at_full_precision() {
+    let columns =
+        two(runs(1, 5, BASE, &[(1, 50_000.0)]), runs(11, 5, HEAD, &[(1, 40_000.0), (2, 70_000.0)]));
+    let (judged, paired) = usual(&columns);
+    let text = json::render(&columns, &judged, &paired.unpaired).unwrap();
+    let tree: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let point = |i: usize| &tree["curves"][0]["against"][0]["points"][i];
+    assert_eq!(point(0)["verdict"], "regression");
+    assert_eq!(point(0)["lkp"]["verdict"], "regression");
+    assert_eq!(point(0)["mmtests"]["starred"], true);
+    assert!(point(0)["ratio"]["value"].as_f64().unwrap() < 0.81);
+    assert!(!point(0)["evidence"]["inequalities"].as_array().unwrap().is_empty());
+    assert_eq!(point(1)["verdict"], "not enough data");
+    assert_eq!(point(1)["base"], serde_json::Value::Null);
+    assert_eq!(tree["columns"][1]["revision"]["commit"], HEAD);
+    assert_eq!(tree["columns"][1]["runs"].as_array().unwrap().len(), 5);
+}
+
+mod published {
+    //! Figures of the threads that started the project, printed by our formats.
+
+    use super::*;
+
+    fn percent(base: f64, new: f64, direction: Direction) -> mmtests::Cell {
+        let percent = stats::mmtests::percent(base, new, direction);
+        mmtests::Cell { value: Some(new), percent: Some(percent), starred: false }
+    }
+
+    fn starred(base: f64, new: f64) -> String {
+        mmtests::cell(&mmtests::Cell { starred: true, ..percent(base, new, Direction::Higher) })
+    }
+
+    #[test]
+    fn mmtests_figures_of_the_orphan_file_come_out_to_the_character() {
+        let plain = |base, new| mmtests::cell(&percent(base, new, Direction::Higher));
+        assert_eq!(starred(14283.52, 67982.45), "    67982.45 * 375.95%*");
+        assert_eq!(starred(14705.88, 14354.07), "    14354.07 *  -2.39%*");
+        assert_eq!(plain(27108.43, 28301.89), "    28301.89 (   4.40%)");
+        assert_eq!(starred(36458.33, 23836.55), "    23836.55 * -34.62%*");
+        assert_eq!(starred(36458.33, 32608.70), "    32608.70 * -10.56%*");
+        assert_eq!(plain(36458.33, 37300.18), "    37300.18 (   2.31%)");
+        let seconds = percent(33.0382, 24.5656, Direction::Lower);
+        assert_eq!(mmtests::cell(&seconds), "       24.57 (  25.64%)");
+    }
+
+    #[test]
+    fn a_whole_mmtests_table_comes_out_to_the_character() {
+        let row = |label: &str, base: f64, new: f64, starred| mmtests::Row {
+            statistic: "Hmean".into(),
+            label: label.into(),
+            cells: vec![
+                percent(base, base, Direction::Higher),
+                mmtests::Cell { starred, ..percent(base, new, Direction::Higher) },
+            ],
+        };
+        let text = mmtests::render(&mmtests::Table {
+            kernels: vec!["5.14.0-orig".into(), "5.14.0-orphan-file".into()],
+            rows: vec![
+                row("creat_clo-1", 14705.88, 14354.07, true),
+                row("creat_clo-3", 27108.43, 28301.89, false),
+                row("creat_clo-31", 14283.52, 67982.45, true),
+            ],
+        });
+        let expected = "
+                                   5.14.0                 5.14.0
+                                     orig            orphan-file
+Hmean creat_clo-1     14705.88 (   0.00%)    14354.07 *  -2.39%*
+Hmean creat_clo-3     27108.43 (   0.00%)    28301.89 (   4.40%)
+Hmean creat_clo-31    14283.52 (   0.00%)    67982.45 * 375.95%*
+";
+        assert_eq!(format!("\n{text}"), expected);
+    }
+
+    #[test]
+    fn the_orphan_list_table_after_the_ramdisk_was_fixed_is_reproduced() {
+        let printed: [(f64, [(f64, f64); 4]); 8] = [
+            (12875.54, [(12765.96, -0.85), (12765.96, -0.85), (12820.51, -0.43), (12875.54, 0.0)]),
+            (
+                20761.25,
+                [(19736.84, -4.93), (20408.16, -1.70), (19736.84, -4.93), (20477.82, -1.37)],
+            ),
+            (22727.27, [(22500.0, -1.0), (24390.24, 7.32), (23255.81, 2.33), (21176.47, -6.82)]),
+            (
+                27149.32,
+                [(24539.88, -9.61), (27272.73, 0.45), (25806.45, -4.95), (21660.65, -20.22)],
+            ),
+            (
+                32397.41,
+                [(27985.08, -13.62), (28957.53, -10.62), (29821.07, -7.95), (23771.79, -26.62)],
+            ),
+            (
+                33898.30,
+                [(30769.23, -9.23), (30981.07, -8.61), (31858.41, -6.02), (26086.96, -23.04)],
+            ),
+            (29005.52, [(29661.02, 2.26), (30746.71, 6.0), (33175.35, 14.38), (24970.27, -13.91)]),
+            (30573.25, [(32000.0, 4.67), (29702.97, -2.85), (34139.40, 11.66), (23668.64, -22.58)]),
+        ];
+        for (base, columns) in printed {
+            for (new, percent_printed) in columns {
+                let ours = percent(base, new, Direction::Higher).percent.unwrap();
+                assert!((ours - percent_printed).abs() < 0.1, "{base} → {new}: {ours}");
+            }
+        }
+    }
+
+    fn lkp_row(name: &str, base: (f64, Option<u32>), head: (f64, Option<u32>)) -> lkp::Row {
+        let cell = |(mean, deviation_percent), change_percent| {
+            Some(lkp::Cell { mean, deviation_percent, change_percent })
+        };
+        let change = 100.0 * (head.0 - base.0) / base.0;
+        lkp::Row { name: name.into(), cells: vec![cell(base, None), cell(head, Some(change))] }
+    }
+
+    #[test]
+    fn an_lkp_table_comes_out_to_the_character() {
+        let text = lkp::render(&lkp::Table {
+            keys: vec![
+                ("testcase".into(), "will-it-scale".into()),
+                ("mode".into(), "process".into()),
+                ("nr_task".into(), "100%".into()),
+            ],
+            commits: vec![
+                lkp::Commit { id: BASE.into(), title: "the parent".into() },
+                lkp::Commit {
+                    id: "5387c90490f7f42df3209154ca955a453ee01b41".into(),
+                    title: "mm/memcg: a change".into(),
+                },
+            ],
+            failures: Vec::new(),
+            rows: vec![
+                lkp_row("will-it-scale.per_process_ops", (493_145.0, None), (387_892.0, Some(7))),
+                lkp_row("proc-vmstat.nr_mapped", (12_193.0, Some(2)), (12_883.0, Some(2))),
+            ],
+        });
+        let expected = "\
+=========================================================================================
+mode/nr_task/testcase:
+  process/100%/will-it-scale
+
+commit:
+  68ac5b3c8d (\"the parent\")
+  5387c90490 (\"mm/memcg: a change\")
+
+68ac5b3c8db2fda0 5387c90490f7f42df3209154ca9
+---------------- ---------------------------
+         %stddev     %change         %stddev
+             \\          |                \\
+    493145           -21.3%     387892 ±  7%  will-it-scale.per_process_ops
+     12193 ±  2%      +5.7%      12883 ±  2%  proc-vmstat.nr_mapped
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn lkp_numbers_keep_the_digits_lkp_gives_them() {
+        for (value, shown) in [
+            (0.0, "0.00"),
+            (9.637, "9.64"),
+            (999.994, "999.99"),
+            (1000.4, "1000"),
+            (99_999_999.0, "99999999"),
+            (123_456_789.0, "1.235e+08"),
+            (2e9, "2e+09"),
+            (-34.619, "-34.62"),
+        ] {
+            assert_eq!(lkp::number(value), shown);
+        }
+    }
+
+    /// Percentages that the block allocator's threads printed; they cut where we round, so a
+    /// figure agrees when it is off by less than one of its last digit.
+    #[test]
+    fn the_block_allocators_percentages_are_reproduced_by_the_lkp_column() {
+        for (base, patched, printed) in [
+            (4821.0, 9636.0, "+99.8%"),
+            (4784.0, 4834.0, "+1.04%"),
+            (314_065.0, 337_597.0, "+7.4%"),
+            (316_344.0, 341_440.0, "+7.9%"),
+            (15371.0, 22341.0, "+45.3%"),
+            (6101.0, 9177.0, "+50.4%"),
+            (205_851.0, 219_707.0, "+6.7%"),
+            (207_373.0, 215_732.0, "+4.0%"),
+            (7612.0, 19699.0, "+158%"),
+            (7568.0, 9862.0, "+30.3%"),
+            (21647.0, 53093.0, "+145%"),
+            (9117.0, 14401.0, "+57.9%"),
+        ] {
+            let figures = printed.trim_start_matches('+').trim_end_matches('%');
+            let decimals = figures.split_once('.').map_or(0, |(_, digits)| digits.len());
+            let last_digit = 10_f64.powi(-(decimals as i32)).max(0.1);
+            let one = |rate: f64| vec![rate; 3];
+            let compared = stats::lkp::compare(
+                &one(base),
+                &one(patched),
+                Direction::Higher,
+                stats::lkp::Rule::default(),
+                stats::lkp::Options::default(),
+            );
+            let ours = compared.percent.unwrap();
+            let off = (ours - figures.parse::<f64>().unwrap()).abs();
+            assert!(off < last_digit, "{base} → {patched}: {ours} against {printed}");
+        }
+    }
+
+    /// Threads, base, patched, percent as printed.
+    type Row = (u32, f64, f64, f64);
+
+    /// The sweep of the prefetch bit has one value a side: no point may be called, and the reason
+    /// is said. Its percentages come out as printed.
+    #[test]
+    fn no_point_of_the_prefetch_sweep_may_be_called() {
+        let sweep: [Row; 8] = [
+            (1, 30901.0, 31191.0, 0.938_481),
+            (2, 50874.0, 50504.0, -0.727_287),
+            (4, 66068.0, 64108.0, -2.966_640_4),
+            (8, 63963.0, 61927.0, -3.183_090_2),
+            (16, 47809.0, 47044.0, -1.600_117_1),
+            (32, 42441.0, 42326.0, -0.270_964_4),
+            (64, 39773.0, 39929.0, 0.392_225_9),
+            (128, 37065.0, 36413.0, -1.759_071_9),
+        ];
+        let side = |n, commit, value: fn(&Row) -> f64| {
+            let mut report = a_report(n, commit);
+            report.points = sweep.iter().map(|row| a_point(row.0, &[value(row)])).collect();
+            vec![report]
+        };
+        let columns = two(side(1, BASE, |row| row.1), side(2, HEAD, |row| row.2));
+        let (judged, _) = usual(&columns);
+        let against = &judged[0].against[0];
+        assert_eq!(against.judgement.points.len(), 8);
+        for (point, beside) in against.judgement.points.iter().zip(&against.beside) {
+            assert_eq!(point.verdict, Verdict::NotEnoughData);
+            assert!(point.words().contains("1 value a side"), "{}", point.words());
+            assert!(beside.lkp.too_few);
+            let mmtests = beside.mmtests.as_ref().unwrap();
+            assert!(mmtests.rows.iter().all(|row| !row.starred));
+        }
+        for (beside, row) in against.beside.iter().zip(&sweep) {
+            assert!((beside.lkp.percent.unwrap() - row.3).abs() < 1e-5);
+        }
+        assert_eq!(code(&columns), Exit::NotEnoughData);
+    }
+}
