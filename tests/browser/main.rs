@@ -1,0 +1,160 @@
+//! One reader's way through the built service in a real browser: from the overview to the cause,
+//! in light, dark and on a narrow screen. `SCALEWATCH_SHOTS` names a folder for pictures.
+
+mod chromium;
+mod scene;
+mod service;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use chromium::{Browser, Driver, LOOKS};
+use fantoccini::Locator;
+use service::{Database, Service};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_follows_an_incident_to_its_cause() {
+    let database = Database::create().await.expect("a database for this test");
+    let walked = tokio::spawn(walk(database.url())).await;
+    database.drop_it().await.expect("the database goes with the test");
+    walked.expect("the walk did not panic").expect("the walk");
+}
+
+async fn walk(database_url: String) -> Result<()> {
+    let driver = Driver::start()?;
+    let service = Service::start(database_url)?;
+    let browser = driver.browser().await?;
+    let walked = read(&browser, &service).await;
+    browser.client.clone().close().await?;
+    walked
+}
+
+async fn read(browser: &Browser, service: &Service) -> Result<()> {
+    let home = format!("http://{}/", service.address);
+    browser.client.goto(&home).await?;
+    expect_text(browser, "scalewatch-runner register --server").await?;
+    check(browser, "empty").await?;
+
+    upload(service)?;
+    wait_until_judged(service).await?;
+
+    browser.client.goto(&home).await?;
+    expect_text(browser, "open incident").await?;
+    expect_text(browser, "<script>alert('subject')</script>").await?;
+    check(browser, "overview").await?;
+
+    follow(browser, "#content td.regression", "..", "fallocate/append-truncate").await?;
+    expect_text(browser, &scene::commit(scene::CULPRIT)[..10]).await?;
+    expect_text(browser, "−11.").await?;
+    check(browser, "incident").await?;
+
+    browser.client.find(Locator::LinkText("why")).await?.click().await?;
+    expect_text(browser, "decides").await?;
+    check(browser, "why").await?;
+
+    browser.client.back().await?;
+    browser.client.find(Locator::Css("#content h3 a")).await?.click().await?;
+    expect_text(browser, "History at").await?;
+    check(browser, "curve").await?;
+
+    browser.client.find(Locator::LinkText("why")).await?.click().await?;
+    expect_text(browser, "mmtests").await?;
+    check(browser, "compare").await?;
+
+    for (path, name) in
+        [("/curves", "curves"), ("/incidents", "incidents"), ("/nowhere", "not-found")]
+    {
+        browser.client.goto(&format!("http://{}{path}", service.address)).await?;
+        check(browser, name).await?;
+    }
+    browser.client.goto(&home).await?;
+    browser.client.find(Locator::Css("a[href^='/machines/']")).await?.click().await?;
+    expect_text(browser, "Environment over time").await?;
+    check(browser, "machine").await?;
+    browser.client.goto(&home).await?;
+    browser.client.find(Locator::Css("a[href^='/runs/']")).await?.click().await?;
+    expect_text(browser, "every window").await?;
+    check(browser, "run").await
+}
+
+/// Registers both machines and uploads their reports as a runner does.
+fn upload(service: &Service) -> Result<()> {
+    let register = service.token("register")?;
+    let now = wall_clock();
+    for machine in scene::machines() {
+        let answer = service.post("/api/v1/machines", &register, &machine)?;
+        let registered: wire::Registered = serde_json::from_str(&answer)?;
+        for report in scene::reports(&machine, now) {
+            service.post("/api/v1/runs", &registered.token, &report)?;
+        }
+    }
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the service under test runs on the wall clock")]
+fn wall_clock() -> time::OffsetDateTime {
+    time::OffsetDateTime::now_utc()
+}
+
+/// The worker runs beside the server: its work is done when nothing is due and an incident stands.
+async fn wait_until_judged(service: &Service) -> Result<()> {
+    let mut pause = tokio::time::interval(Duration::from_millis(100));
+    for _ in 0..600 {
+        pause.tick().await;
+        let page = service.get("/")?;
+        if page.contains("/incidents/") && !page.contains("not judged yet") {
+            return Ok(());
+        }
+    }
+    anyhow::bail!("the worker judged nothing in a minute: {}", service.get("/")?)
+}
+
+/// Clicks the link in the row that `mark` stands in.
+async fn follow(browser: &Browser, mark: &str, up: &str, text: &str) -> Result<()> {
+    let mark = browser.client.find(Locator::Css(mark)).await?;
+    let row = mark.find(Locator::XPath(up)).await?;
+    let link = row.find(Locator::XPath(&format!(".//a[contains(., '{text}')]"))).await?;
+    Ok(link.click().await?)
+}
+
+async fn expect_text(browser: &Browser, text: &str) -> Result<()> {
+    let shown = browser.text().await?;
+    ensure!(shown.contains(text), "`{text}` is not on the page:\n{shown}");
+    Ok(())
+}
+
+/// In every look: nothing sticks out, nothing comes from elsewhere, nothing complains, the scheme
+/// is followed; and a picture, when asked for.
+async fn check(browser: &Browser, name: &str) -> Result<()> {
+    let shots = std::env::var_os("SCALEWATCH_SHOTS").map(PathBuf::from);
+    for look in LOOKS {
+        browser.look(look).await?;
+        let sticks_out = "document.documentElement.scrollWidth - window.innerWidth";
+        let sticks_out = browser.evaluate(sticks_out).await?;
+        ensure!(sticks_out.as_i64() <= Some(0), "{name}, {}: {sticks_out} px wide", look.name);
+        let background = "getComputedStyle(document.body).backgroundColor";
+        let background = browser.evaluate(background).await?;
+        let expected = if look.scheme == "dark" { "rgb(18, 20, 22)" } else { "rgb(251, 251, 249)" };
+        ensure!(background == expected, "{name}, {}: background {background}", look.name);
+        if let Some(folder) = &shots {
+            std::fs::create_dir_all(folder).context("the folder for pictures")?;
+            browser.screenshot(&folder.join(format!("{name}-{}.png", look.name))).await?;
+        }
+    }
+    let elsewhere = "performance.getEntriesByType('resource').map(e => e.name)\
+                     .filter(name => !name.startsWith(location.origin))";
+    let elsewhere = browser.evaluate(elsewhere).await?;
+    ensure!(elsewhere == serde_json::json!([]), "{name} loads {elsewhere}");
+    let unlabelled =
+        browser.evaluate("document.querySelectorAll('svg.plot:not([aria-label])').length");
+    ensure!(unlabelled.await? == 0, "{name} has a plot without a sentence");
+    browser.look(LOOKS[0]).await?;
+    let complaints = browser.complaints().await?;
+    let complaints: Vec<_> = complaints
+        .into_iter()
+        .filter(|said| name != "not-found" || !said.contains("404"))
+        .collect();
+    ensure!(complaints.is_empty(), "{name}: {complaints:?}");
+    Ok(())
+}
