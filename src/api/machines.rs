@@ -1,17 +1,75 @@
-//! Machines: registering one.
+//! Machines: registering one, and reading what is registered.
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
+use serde::Serialize;
+use time::OffsetDateTime;
+use time::serde::rfc3339;
 use wire::{Registered, limits};
 
-use super::Answer;
 use super::auth::Caller;
-use super::body;
+use super::environments::EnvironmentView;
+use super::page::Page;
+use super::{Answer, Params, body, lookup};
 use crate::app::App;
 use crate::db;
 use crate::error::Error;
-use crate::model::{Scope, Secret};
+use crate::model::{Machine, MachineId, Scope, Secret};
+
+/// Environments shown with a machine, the one last used first.
+const ENVIRONMENTS: i64 = 20;
+
+#[derive(Debug, Serialize)]
+pub struct MachineView {
+    id: String,
+    name: String,
+    identity: wire::Identity,
+    #[serde(with = "rfc3339")]
+    registered_at: OffsetDateTime,
+    #[serde(with = "rfc3339::option")]
+    last_seen_at: Option<OffsetDateTime>,
+}
+
+impl From<Machine> for MachineView {
+    fn from(machine: Machine) -> MachineView {
+        MachineView {
+            id: machine.public_id,
+            name: machine.name,
+            identity: machine.identity,
+            registered_at: machine.registered_at,
+            last_seen_at: machine.last_seen_at,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct MachineDetail {
+    #[serde(flatten)]
+    machine: MachineView,
+    environments: Vec<EnvironmentView>,
+}
+
+/// `GET /machines`: in the order they registered.
+pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<MachineView>>> {
+    let (after, limit) = (params.take::<MachineId>("after")?, params.limit()?);
+    params.finish()?;
+    let rows = db::machine::list_after(&app.db, after, limit + 1).await?;
+    Ok(Json(Page::of(rows, limit, |machine| machine.id, MachineView::from)))
+}
+
+/// `GET /machines/{id}`: a machine and the environments its runs came from.
+pub async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Answer<Json<MachineDetail>> {
+    params.finish()?;
+    let machine = lookup::machine(&app, &id).await?;
+    let used = db::environment::list_of_machine(&app.db, machine.id, ENVIRONMENTS).await?;
+    let environments = used.into_iter().map(EnvironmentView::from).collect();
+    Ok(Json(MachineDetail { machine: machine.into(), environments }))
+}
 
 /// `POST /machines`: registers a machine and answers an upload token bound to it, shown this once:
 /// 201 when the machine is new. A machine known with the same identity gets another token beside

@@ -3,15 +3,25 @@
 
 mod auth;
 mod body;
+mod compare;
+mod curves;
+mod environments;
 mod failure;
 mod health;
+mod incident_steps;
+mod incidents;
+mod lookup;
 mod machines;
+mod page;
 mod params;
+mod run;
 mod runs;
+mod series;
+mod values;
 
 use axum::Router;
 use axum::http::{Method, Uri};
-use axum::routing::{any, get, post};
+use axum::routing::{any, get};
 
 use crate::app::App;
 use crate::error::Error;
@@ -25,8 +35,17 @@ type Answer<T> = Result<T, Failure>;
 /// Routes.
 pub fn router() -> Router<App> {
     let v1 = Router::new()
-        .route("/machines", post(machines::register))
-        .route("/runs", post(runs::create))
+        .route("/machines", get(machines::list).post(machines::register))
+        .route("/machines/{id}", get(machines::show))
+        .route("/runs", get(runs::list).post(runs::create))
+        .route("/runs/{id}", get(run::show))
+        .route("/runs/{id}/artefacts/{name}", get(run::artefact))
+        .route("/curves", get(curves::list))
+        .route("/curves/{id}", get(curves::show))
+        .route("/series/{id}", get(series::show))
+        .route("/compare", get(compare::show))
+        .route("/incidents", get(incidents::list))
+        .route("/incidents/{id}", get(incidents::show))
         .method_not_allowed_fallback(wrong_method)
         .fallback(unknown_path);
     Router::new()

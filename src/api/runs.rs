@@ -1,16 +1,24 @@
-//! Runs: receiving a report.
+//! Runs: receiving a report, and listing what was received.
+
+use std::fmt;
+use std::str::FromStr;
 
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use serde::Serialize;
+use time::OffsetDateTime;
+use time::serde::rfc3339;
 use wire::{Accepted, limits};
 
-use super::Answer;
 use super::auth::Caller;
-use super::body;
+use super::page::Page;
+use super::{Answer, Params, body, lookup};
 use crate::app::App;
+use crate::db;
+use crate::error::Error;
 use crate::ingest;
-use crate::model::Scope;
+use crate::model::{Run, RunId, Scope};
 
 /// `POST /runs`: stores a report. 201 when the run is new; 200 when this very report was stored
 /// before, and nothing changes.
@@ -24,4 +32,89 @@ pub async fn create(
     let accepted = ingest::store(&app, caller.machine(), &report).await?;
     let status = if accepted.new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(accepted)))
+}
+
+#[derive(Debug, Serialize)]
+pub struct RunView {
+    id: RunId,
+    machine: String,
+    machine_name: String,
+    project: String,
+    branch: String,
+    commit: String,
+    subject: String,
+    #[serde(with = "rfc3339")]
+    started_at: OffsetDateTime,
+    #[serde(with = "rfc3339")]
+    finished_at: OffsetDateTime,
+    #[serde(with = "rfc3339")]
+    received_at: OffsetDateTime,
+    points: i64,
+    failed_points: i64,
+}
+
+impl From<Run> for RunView {
+    fn from(run: Run) -> RunView {
+        RunView {
+            id: run.id,
+            machine: run.machine_public_id,
+            machine_name: run.machine_name,
+            project: run.project_name,
+            branch: run.branch_name,
+            commit: run.commit,
+            subject: run.subject,
+            started_at: run.started_at,
+            finished_at: run.finished_at,
+            received_at: run.received_at,
+            points: run.points,
+            failed_points: run.failed_points,
+        }
+    }
+}
+
+/// `GET /runs`: the last to arrive first; by `machine`, `project`, and `commit` of that project.
+pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<RunView>>> {
+    let machine = params.take::<String>("machine")?;
+    let project = params.take::<String>("project")?;
+    let commit = params.take::<String>("commit")?;
+    let (after, limit) = (params.take::<Cursor>("after")?, params.limit()?);
+    params.finish()?;
+    let mut filter = db::run::Filter::default();
+    if let Some(id) = machine {
+        filter.machine = Some(lookup::machine(&app, &id).await?.id);
+    }
+    if let Some(name) = &project {
+        filter.project = Some(lookup::project(&app, name).await?.id);
+    }
+    if let Some(digits) = commit {
+        let project = filter.project.ok_or_else(|| Error::query("commit", "takes a project"))?;
+        let revisions = lookup::commit(&app, project, "commit", &digits).await?;
+        filter.revisions = Some(revisions.into_iter().map(|revision| revision.id).collect());
+    }
+    filter.before = after.map(|cursor| (cursor.0, cursor.1));
+    let rows = db::run::list(&app.db, &filter, limit + 1).await?;
+    Ok(Json(Page::of(rows, limit, |run| Cursor(run.received_at, run.id), RunView::from)))
+}
+
+/// Where a page of runs ends: microseconds since 1970 of its arrival, and its UUID.
+struct Cursor(OffsetDateTime, RunId);
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.0.unix_timestamp_nanos() / 1_000, self.1)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Cursor, &'static str> {
+        let read = || {
+            let (at, id) = text.split_once('-')?;
+            let nanos = at.parse::<i64>().ok().map(|micros| i128::from(micros) * 1_000)?;
+            let at = OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?;
+            Some(Cursor(at, id.parse().ok()?))
+        };
+        read().ok_or("it is not the `next` of a page of runs")
+    }
 }

@@ -21,6 +21,26 @@ pub async fn list(pool: &Pool) -> Result<Vec<Machine>, sqlx::Error> {
     Ok(rows.fetch_all(pool).await?.into_iter().map(Machine::from).collect())
 }
 
+/// Machines in the order they registered, those after `after`; at most `limit`.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_after(
+    pool: &Pool,
+    after: Option<MachineId>,
+    limit: i64,
+) -> Result<Vec<Machine>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
+               registered_at, last_seen_at
+           from machine where $1::bigint is null or id > $1 order by id limit $2"#,
+        after as Option<MachineId>,
+        limit
+    );
+    Ok(rows.fetch_all(pool).await?.into_iter().map(Machine::from).collect())
+}
+
 /// The machine with this id of addresses.
 ///
 /// # Errors

@@ -14,8 +14,8 @@ pub struct Filter {
     pub machine: Option<MachineId>,
     /// Of this project.
     pub project: Option<ProjectId>,
-    /// At this revision.
-    pub revision: Option<RevisionId>,
+    /// At one of these revisions.
+    pub revisions: Option<Vec<RevisionId>>,
     /// That arrived before this run did: the last one of the page before.
     pub before: Option<(OffsetDateTime, RunId)>,
 }
@@ -44,12 +44,12 @@ pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Run>, 
            join project p on p.id = b.project_id
            where ($1::bigint is null or r.machine_id = $1)
              and ($2::bigint is null or p.id = $2)
-             and ($3::bigint is null or r.revision_id = $3)
+             and ($3::bigint[] is null or r.revision_id = any($3))
              and ($4::timestamptz is null or (r.received_at, r.id) < ($4, $5))
            order by r.received_at desc, r.id desc limit $6"#,
         filter.machine as Option<MachineId>,
         filter.project as Option<ProjectId>,
-        filter.revision as Option<RevisionId>,
+        filter.revisions.as_deref() as Option<&[RevisionId]>,
         before_at,
         before_id,
         limit
@@ -100,5 +100,25 @@ pub async fn list_artefacts(pool: &Pool, run: &Run) -> Result<Vec<Artefact>, Fai
         run.id
     )
     .fetch_all(pool)
+    .await
+}
+
+/// The content of one piece of evidence, compressed by gzip.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find_artefact(
+    pool: &Pool,
+    run: RunId,
+    name: &str,
+) -> Result<Option<Vec<u8>>, Failure> {
+    sqlx::query_scalar!(
+        "select a.content from run_artefact r join artefact a on a.digest = r.digest
+         where r.run_id = $1 and r.name = $2
+           and r.machine_id = (select machine_id from run where id = $1)",
+        run,
+        name
+    )
+    .fetch_optional(pool)
     .await
 }

@@ -5,6 +5,7 @@ pub mod beside;
 pub mod evidence;
 pub mod history;
 pub mod levels;
+pub mod middle;
 pub mod neighbour;
 pub mod offline;
 pub mod policy;

@@ -1,0 +1,162 @@
+//! Curves: listed, and one with its points at each revision.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::Serialize;
+
+use super::page::Page;
+use super::series::SeriesView;
+use super::values::Estimate;
+use super::{Answer, Params, lookup};
+use crate::app::App;
+use crate::db;
+use crate::detect::middle::middle;
+use crate::error::Error;
+use crate::model::{Curve, CurveId, Measurement, Series};
+
+#[derive(Debug, Serialize)]
+pub struct CurveView {
+    id: CurveId,
+    machine: String,
+    machine_name: String,
+    project: String,
+    workload: String,
+    version: i32,
+    parameters: BTreeMap<String, String>,
+    tasks: Vec<i32>,
+}
+
+impl From<Curve> for CurveView {
+    fn from(curve: Curve) -> CurveView {
+        CurveView {
+            id: curve.id,
+            machine: curve.machine_public_id,
+            machine_name: curve.machine_name,
+            project: curve.project_name,
+            workload: curve.workload,
+            version: curve.version,
+            parameters: curve.parameters,
+            tasks: curve.tasks,
+        }
+    }
+}
+
+/// `GET /curves`: in the order they were first seen; by `machine`, `project` and `workload`.
+pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<CurveView>>> {
+    let machine = params.take::<String>("machine")?;
+    let project = params.take::<String>("project")?;
+    let mut filter = db::curve::Filter { workload: params.take("workload")?, ..Default::default() };
+    filter.after = params.take("after")?;
+    let limit = params.limit()?;
+    params.finish()?;
+    if let Some(id) = machine {
+        filter.machine = Some(lookup::machine(&app, &id).await?.id);
+    }
+    if let Some(name) = project {
+        filter.project = Some(lookup::project(&app, &name).await?.id);
+    }
+    let rows = db::curve::list(&app.db, &filter, limit + 1).await?;
+    Ok(Json(Page::of(rows, limit, |curve| curve.id, CurveView::from)))
+}
+
+#[derive(Debug, Serialize)]
+pub struct CurveDetail {
+    #[serde(flatten)]
+    curve: CurveView,
+    branch: Option<String>,
+    /// The metric of the points below.
+    metric: String,
+    unit: wire::Unit,
+    direction: wire::Direction,
+    series: Vec<SeriesView>,
+    revisions: Vec<RevisionView>,
+}
+
+/// One metric of the curve at one revision.
+#[derive(Debug, Serialize)]
+struct RevisionView {
+    commit: String,
+    subject: String,
+    rank: i64,
+    points: Vec<PointView>,
+}
+
+#[derive(Debug, Serialize)]
+struct PointView {
+    tasks: i32,
+    runs: usize,
+    samples: usize,
+    /// Of the samples of all runs at this revision.
+    median: f64,
+    /// With its exact 95 % interval; null where samples are too few for one.
+    interval: Option<Estimate>,
+}
+
+/// `GET /curves/{id}`: the curve with its series, and the points of `metric` (the primary one when
+/// left out) at each revision of `branch`, in order.
+pub async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    mut params: Params,
+) -> Answer<Json<CurveDetail>> {
+    let metric = params.take::<String>("metric")?;
+    let branch = params.take::<String>("branch")?;
+    params.finish()?;
+    let id: CurveId = id.parse().map_err(|_| Error::NotFound("curve"))?;
+    let curve = lookup::curve(&app, id).await?;
+    let series = db::series::list_of_curve(&app.db, id).await?;
+    let shown = metric_of(&series, metric.as_deref())?.clone();
+    let branch = lookup::branch_or_only(&app, curve.project, branch.as_deref()).await?;
+    let filter = db::history::Filter {
+        metric: Some(&shown.metric),
+        branch: branch.as_ref().map(|branch| branch.id),
+        ..Default::default()
+    };
+    let measurements = db::history::list(&app.db, &curve, &filter, true).await?;
+    Ok(Json(CurveDetail {
+        curve: curve.into(),
+        branch: branch.map(|branch| branch.name),
+        metric: shown.metric,
+        unit: shown.unit,
+        direction: shown.direction,
+        series: series.into_iter().map(SeriesView::from).collect(),
+        revisions: by_revision(measurements),
+    }))
+}
+
+/// The metric of this name, else the primary one; a curve whose every point failed has none.
+pub fn metric_of<'a>(series: &'a [Series], name: Option<&str>) -> Result<&'a Series, Error> {
+    let found = match name {
+        None => series.first(),
+        Some(name) => series.iter().find(|one| one.metric == name),
+    };
+    found.ok_or(Error::NotFound("metric"))
+}
+
+/// Runs by task count.
+type ByTasks = BTreeMap<i32, Vec<Measurement>>;
+
+fn by_revision(measurements: Vec<Measurement>) -> Vec<RevisionView> {
+    let mut revisions: BTreeMap<(i64, String), (String, ByTasks)> = BTreeMap::new();
+    for one in measurements {
+        let key = (one.rank, one.commit.clone());
+        let new = || (one.subject.clone(), ByTasks::new());
+        let (_, points) = revisions.entry(key).or_insert_with(new);
+        points.entry(one.tasks).or_default().push(one);
+    }
+    let mut views = Vec::with_capacity(revisions.len());
+    for ((rank, commit), (subject, points)) in revisions {
+        let points = points.iter().filter_map(|(tasks, runs)| point(*tasks, runs)).collect();
+        views.push(RevisionView { commit, subject, rank, points });
+    }
+    views
+}
+
+fn point(tasks: i32, runs: &[Measurement]) -> Option<PointView> {
+    let samples: Vec<f64> = runs.iter().flat_map(|run| &run.samples).copied().collect();
+    let (median, interval) = middle(&samples)?;
+    let interval = interval.map(|(low, high)| Estimate::from((median, low, high)));
+    Some(PointView { tasks, runs: runs.len(), samples: samples.len(), median, interval })
+}

@@ -1,0 +1,155 @@
+//! Incidents: listed, and one with its steps, their evidence, its history and its messages.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::Serialize;
+use time::OffsetDateTime;
+use time::serde::rfc3339;
+
+use super::incident_steps::StepView;
+use super::page::Page;
+use super::values::Estimate;
+use super::{Answer, Params};
+use crate::app::App;
+use crate::db;
+use crate::error::Error;
+use crate::model::IncidentId;
+use crate::model::incident::{Event, Incident, Message, RangeEnd, State as Standing};
+use crate::model::step::Change;
+
+#[derive(Debug, Serialize)]
+pub struct IncidentView {
+    id: IncidentId,
+    project: String,
+    branch: String,
+    change: Change,
+    state: Standing,
+    /// Last revision known to be without the cause.
+    good: RangeEnd,
+    /// First revision known to have it.
+    bad: RangeEnd,
+    steps: i64,
+    machines: i64,
+    workload: String,
+    metric: String,
+    tasks: Vec<i32>,
+    /// after ÷ before of the strongest step.
+    ratio: Option<Estimate>,
+    #[serde(with = "rfc3339")]
+    opened_at: OffsetDateTime,
+    #[serde(with = "rfc3339")]
+    changed_at: OffsetDateTime,
+    /// Its page.
+    url: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct IncidentDetail {
+    #[serde(flatten)]
+    incident: IncidentView,
+    moved: Vec<StepView>,
+    events: Vec<EventView>,
+    messages: Vec<MessageView>,
+}
+
+#[derive(Debug, Serialize)]
+struct EventView {
+    #[serde(with = "rfc3339")]
+    at: OffsetDateTime,
+    kind: String,
+    detail: serde_json::Value,
+}
+
+#[derive(Debug, Serialize)]
+struct MessageView {
+    event: String,
+    attempts: i32,
+    #[serde(with = "rfc3339::option")]
+    sent_at: Option<OffsetDateTime>,
+    sent_to: Option<String>,
+    #[serde(with = "rfc3339::option")]
+    withdrawn_at: Option<OffsetDateTime>,
+}
+
+/// `GET /incidents`: newest first; `state` is `open` (the default), `all`, or one state.
+pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<IncidentView>>> {
+    let states = states(params.take::<String>("state")?.as_deref())?;
+    let (after, limit) = (params.take::<IncidentId>("after")?, params.limit()?);
+    params.finish()?;
+    let rows = db::incident::list(&app.db, &states, after, limit + 1).await?;
+    let show = |incident| IncidentView::of(&app, incident);
+    Ok(Json(Page::of(rows, limit, |incident| incident.id, show)))
+}
+
+fn states(word: Option<&str>) -> Result<Vec<Standing>, Error> {
+    match word {
+        None | Some("open") => Ok(Standing::OPEN.to_vec()),
+        Some("all") => Ok(Standing::ALL.to_vec()),
+        Some(word) => Standing::parse(word).map(|state| vec![state]).ok_or_else(|| {
+            let words = Standing::ALL.map(Standing::word).join(", ");
+            Error::query("state", format!("must be open, all, {words}"))
+        }),
+    }
+}
+
+/// `GET /incidents/{id}`.
+pub async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Answer<Json<IncidentDetail>> {
+    params.finish()?;
+    let id: IncidentId = id.parse().map_err(|_| Error::NotFound("incident"))?;
+    let incident = db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))?;
+    let moved = db::incident_step::list(&app.db, id).await?;
+    let events = db::incident::list_events(&app.db, id).await?;
+    let messages = db::incident::list_messages(&app.db, id).await?;
+    Ok(Json(IncidentDetail {
+        incident: IncidentView::of(&app, incident),
+        moved: moved.into_iter().map(StepView::from).collect(),
+        events: events.into_iter().map(EventView::from).collect(),
+        messages: messages.into_iter().map(MessageView::from).collect(),
+    }))
+}
+
+impl IncidentView {
+    fn of(app: &App, incident: Incident) -> IncidentView {
+        let headline = incident.headline;
+        IncidentView {
+            url: format!("{}/incidents/{}", app.config.public_url, incident.id),
+            id: incident.id,
+            project: incident.project_name,
+            branch: incident.branch_name,
+            change: incident.change,
+            state: incident.state,
+            good: incident.good,
+            bad: incident.bad,
+            steps: incident.steps,
+            machines: incident.machines,
+            workload: headline.workload,
+            metric: headline.metric,
+            tasks: headline.all_tasks,
+            ratio: headline.ratio.map(Estimate::from),
+            opened_at: incident.opened_at,
+            changed_at: incident.changed_at,
+        }
+    }
+}
+
+impl From<Event> for EventView {
+    fn from(event: Event) -> EventView {
+        EventView { at: event.at, kind: event.kind, detail: event.detail }
+    }
+}
+
+impl From<Message> for MessageView {
+    fn from(message: Message) -> MessageView {
+        MessageView {
+            event: message.event,
+            attempts: message.attempts,
+            sent_at: message.sent_at,
+            sent_to: message.sent_to,
+            withdrawn_at: message.withdrawn_at,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! One run: everything it recorded, and its evidence.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+use anyhow::Context as _;
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::IntoResponse;
+use flate2::read::GzDecoder;
+use serde::Serialize;
+
+use super::environments::EnvironmentView;
+use super::runs::RunView;
+use super::values::SummaryView;
+use super::{Answer, Params};
+use crate::app::App;
+use crate::db;
+use crate::error::Error;
+use crate::model::{Artefact, CurveId, RunId, RunMetric, RunPoint, RunValues, SeriesId};
+
+#[derive(Debug, Serialize)]
+pub struct RunDetail {
+    #[serde(flatten)]
+    run: RunView,
+    environment: EnvironmentView,
+    recorded: Vec<PointView>,
+    artefacts: Vec<ArtefactView>,
+}
+
+#[derive(Debug, Serialize)]
+struct PointView {
+    curve: CurveId,
+    workload: String,
+    version: i32,
+    parameters: BTreeMap<String, String>,
+    tasks: i32,
+    #[serde(flatten)]
+    outcome: OutcomeView,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum OutcomeView {
+    Measured(MeasuredView),
+    Failed(wire::Failure),
+}
+
+#[derive(Debug, Serialize)]
+struct MeasuredView {
+    placement: Vec<Vec<u32>>,
+    start_skew_ns: i64,
+    warmup_windows: i32,
+    windows: Vec<wire::Window>,
+    disturbance: wire::Disturbance,
+    metrics: Vec<MetricView>,
+}
+
+#[derive(Debug, Serialize)]
+struct MetricView {
+    series: SeriesId,
+    metric: String,
+    unit: wire::Unit,
+    direction: wire::Direction,
+    summary: SummaryView,
+    samples: Vec<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct ArtefactView {
+    name: String,
+    media_type: String,
+    size_bytes: i64,
+    sha256: String,
+}
+
+/// `GET /runs/{uuid}`: the run with every raw window.
+pub async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Answer<Json<RunDetail>> {
+    params.finish()?;
+    let run = db::run::find(&app.db, uuid(&id)?).await?.ok_or(Error::NotFound("run"))?;
+    let environment = db::environment::find(&app.db, run.environment).await?;
+    let environment = environment.ok_or(Error::NotFound("environment"))?.into();
+    let points = db::point::list_of_run(&app.db, &run).await?;
+    let artefacts = db::run::list_artefacts(&app.db, &run).await?;
+    Ok(Json(RunDetail {
+        run: run.into(),
+        environment,
+        recorded: points.into_iter().map(PointView::from).collect(),
+        artefacts: artefacts.into_iter().map(ArtefactView::from).collect(),
+    }))
+}
+
+/// `GET /runs/{uuid}/artefacts/{name}`: a piece of evidence as it was sent. It came from outside,
+/// so whatever it says it is, it goes out as plain text.
+pub async fn artefact(
+    State(app): State<App>,
+    Path((id, name)): Path<(String, String)>,
+    params: Params,
+) -> Answer<impl IntoResponse> {
+    params.finish()?;
+    let found = db::run::find_artefact(&app.db, uuid(&id)?, &name).await?;
+    let compressed = found.ok_or(Error::NotFound("artefact"))?;
+    let mut content = Vec::new();
+    GzDecoder::new(&*compressed)
+        .read_to_end(&mut content)
+        .context("a stored artefact is broken")?;
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    Ok((headers, content))
+}
+
+fn uuid(text: &str) -> Result<RunId, Error> {
+    text.parse().map_err(|_| Error::NotFound("run"))
+}
+
+impl From<RunPoint> for PointView {
+    fn from(point: RunPoint) -> PointView {
+        PointView {
+            curve: point.curve,
+            workload: point.workload,
+            version: point.version,
+            parameters: point.parameters,
+            tasks: point.tasks,
+            outcome: match point.outcome {
+                Ok(values) => OutcomeView::Measured(values.into()),
+                Err(failure) => OutcomeView::Failed(failure),
+            },
+        }
+    }
+}
+
+impl From<RunValues> for MeasuredView {
+    fn from(values: RunValues) -> MeasuredView {
+        MeasuredView {
+            placement: values.placement,
+            start_skew_ns: values.start_skew_ns,
+            warmup_windows: values.warmup_windows,
+            windows: values.windows,
+            disturbance: values.disturbance,
+            metrics: values.metrics.into_iter().map(MetricView::from).collect(),
+        }
+    }
+}
+
+impl From<RunMetric> for MetricView {
+    fn from(metric: RunMetric) -> MetricView {
+        MetricView {
+            series: metric.series,
+            metric: metric.name,
+            unit: metric.unit,
+            direction: metric.direction,
+            summary: metric.summary.into(),
+            samples: metric.samples,
+        }
+    }
+}
+
+impl From<Artefact> for ArtefactView {
+    fn from(artefact: Artefact) -> ArtefactView {
+        ArtefactView {
+            name: artefact.name,
+            media_type: artefact.media_type,
+            size_bytes: artefact.size_bytes,
+            sha256: artefact.digest,
+        }
+    }
+}

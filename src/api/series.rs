@@ -1,0 +1,104 @@
+//! Series: one metric at one task count, every run in the order of revisions.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::Serialize;
+use time::OffsetDateTime;
+use time::serde::rfc3339;
+
+use super::values::SummaryView;
+use super::{Answer, Params, lookup};
+use crate::app::App;
+use crate::db;
+use crate::error::Error;
+use crate::model::{CurveId, EnvironmentId, Measurement, RunId, Series, SeriesId};
+
+#[derive(Debug, Serialize)]
+pub struct SeriesView {
+    id: SeriesId,
+    curve: CurveId,
+    tasks: i32,
+    metric: String,
+    unit: wire::Unit,
+    direction: wire::Direction,
+    primary: bool,
+}
+
+impl From<Series> for SeriesView {
+    fn from(series: Series) -> SeriesView {
+        SeriesView {
+            id: series.id,
+            curve: series.curve,
+            tasks: series.tasks,
+            metric: series.metric,
+            unit: series.unit,
+            direction: series.direction,
+            primary: series.primary,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct SeriesDetail {
+    #[serde(flatten)]
+    series: SeriesView,
+    branch: Option<String>,
+    measurements: Vec<MeasurementView>,
+}
+
+#[derive(Debug, Serialize)]
+struct MeasurementView {
+    run: RunId,
+    commit: String,
+    subject: String,
+    rank: i64,
+    environment: EnvironmentId,
+    #[serde(with = "rfc3339")]
+    finished_at: OffsetDateTime,
+    summary: SummaryView,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    samples: Vec<f64>,
+}
+
+/// `GET /series/{id}`: every run in the order of revisions, of the branch `branch` or of the only
+/// one there is; with every sample when `samples=true`.
+pub async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    mut params: Params,
+) -> Answer<Json<SeriesDetail>> {
+    let branch = params.take::<String>("branch")?;
+    let samples = params.take::<bool>("samples")?.unwrap_or(false);
+    params.finish()?;
+    let id: SeriesId = id.parse().map_err(|_| Error::NotFound("series"))?;
+    let series = db::series::find(&app.db, id).await?.ok_or(Error::NotFound("series"))?;
+    let curve = lookup::curve(&app, series.curve).await?;
+    let branch = lookup::branch_or_only(&app, curve.project, branch.as_deref()).await?;
+    let filter = db::history::Filter {
+        metric: Some(&series.metric),
+        tasks: Some(series.tasks),
+        branch: branch.as_ref().map(|branch| branch.id),
+        revisions: None,
+    };
+    let measurements = db::history::list(&app.db, &curve, &filter, samples).await?;
+    Ok(Json(SeriesDetail {
+        series: series.into(),
+        branch: branch.map(|branch| branch.name),
+        measurements: measurements.into_iter().map(MeasurementView::from).collect(),
+    }))
+}
+
+impl From<Measurement> for MeasurementView {
+    fn from(one: Measurement) -> MeasurementView {
+        MeasurementView {
+            run: one.run,
+            commit: one.commit,
+            subject: one.subject,
+            rank: one.rank,
+            environment: one.environment,
+            finished_at: one.finished_at,
+            summary: one.summary.into(),
+            samples: one.samples,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+use scalewatch::db;
+use serde_json::{Value, json};
+
+use crate::support::{Enrolled, Service, a_point, a_report};
+
+/// `runs` runs of a revision, 10 samples at 1 and at 4 tasks each.
+async fn revision(service: &Service, enrolled: &Enrolled, position: i64, level: f64, kernel: &str) {
+    for run in 0..4 {
+        let samples = |scale: f64| -> Vec<f64> {
+            (0..10).map(|i| scale * (level + f64::from((run * 7 + i * 3) % 11) * 10.0)).collect()
+        };
+        let points = vec![a_point(1, &samples(1.0)), a_point(4, &samples(3.0))];
+        let report = a_report().on(&enrolled.machine).at(position).with_points(points);
+        service.accept(enrolled, &report.in_environment("kernel.release", kernel).build()).await;
+    }
+}
+
+async fn compare(service: &Service, base: i64, head: i64) -> Value {
+    let curve = service.get("/api/v1/curves").await.json()["items"][0]["id"].clone();
+    let commit = |position| a_report().at(position).build().revision.commit[..10].to_owned();
+    let path = format!("/api/v1/compare?curve={curve}&base={}&head={}", commit(base), commit(head));
+    let answer = service.get(&path).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.json()
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn a_slower_head_is_a_regression_at_every_point(pool: db::Pool) {
+    let service = Service::on(pool);
+    let enrolled = service.registered("a").await;
+    revision(&service, &enrolled, 1, 10_000.0, "6.9.0").await;
+    revision(&service, &enrolled, 2, 6_500.0, "6.9.0").await;
+    let shown = compare(&service, 1, 2).await;
+    assert_eq!(
+        (&shown["metric"], &shown["direction"]),
+        (&json!("ops_per_s_total"), &json!("higher"))
+    );
+    let points = shown["points"].as_array().unwrap();
+    assert_eq!(points.iter().map(|p| p["tasks"].as_i64().unwrap()).collect::<Vec<_>>(), [1, 4]);
+    for point in points {
+        assert_eq!(point["verdict"], "regression", "{shown}");
+        let ratio = &point["ratio"];
+        assert!((ratio["value"].as_f64().unwrap() - 0.65).abs() < 0.01, "{ratio}");
+        assert!(ratio["high"].as_f64() < Some(0.7) && ratio["low"].as_f64() > Some(0.6), "{ratio}");
+        assert!(!point["evidence"]["inequalities"].as_array().unwrap().is_empty());
+    }
+    assert!(shown["words"].as_str().unwrap().contains('%'), "{}", shown["words"]);
+    assert_eq!(shown["environment_changes"], json!([]));
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn a_revision_against_itself_is_no_change(pool: db::Pool) {
+    let service = Service::on(pool);
+    let enrolled = service.registered("a").await;
+    revision(&service, &enrolled, 1, 10_000.0, "6.9.0").await;
+    let shown = compare(&service, 1, 1).await;
+    assert_eq!(shown["points"].as_array().unwrap().len(), 2);
+    for point in shown["points"].as_array().unwrap() {
+        assert_eq!(point["verdict"], "no change", "{shown}");
+        assert_eq!(point["ratio"]["value"], 1.0);
+    }
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn sides_from_other_environments_are_not_called(pool: db::Pool) {
+    let service = Service::on(pool);
+    let enrolled = service.registered("a").await;
+    revision(&service, &enrolled, 1, 10_000.0, "6.9.0").await;
+    revision(&service, &enrolled, 2, 6_500.0, "6.10.0").await;
+    let shown = compare(&service, 1, 2).await;
+    assert_eq!(shown["points"].as_array().unwrap().len(), 2);
+    for point in shown["points"].as_array().unwrap() {
+        assert_eq!(point["verdict"], "environment changed");
+    }
+    let change = json!({"field": "kernel.release", "before": "6.9.0", "after": "6.10.0"});
+    assert_eq!(shown["environment_changes"], json!([change]));
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn commits_are_found_by_their_digits_or_refused(pool: db::Pool) {
+    let service = Service::on(pool);
+    let enrolled = service.registered("a").await;
+    for (position, commit) in [(1, "abcd1111"), (2, "abcd2222")] {
+        let report = a_report().on(&enrolled.machine).at(position);
+        let report = report.with(|r| r.revision.commit = commit.into());
+        service.accept(&enrolled, &report.build()).await;
+    }
+    let curve = service.get("/api/v1/curves").await.json()["items"][0]["id"].clone();
+    let compare = async |base: &str| {
+        let path = format!("/api/v1/compare?curve={curve}&base={base}&head=abcd2");
+        service.get(&path).await
+    };
+    let shown = compare("ABCD1").await.json();
+    assert_eq!(
+        (&shown["base"]["commit"], &shown["head"]["commit"]),
+        (&json!("abcd1111"), &json!("abcd2222"))
+    );
+    assert_eq!(shown["points"][0]["verdict"], "not enough data");
+    for (base, status, field) in [
+        ("abcd", 400, Some("base")),
+        ("abc", 400, Some("base")),
+        ("main", 400, Some("base")),
+        ("ffff", 404, None),
+    ] {
+        let (found, _, named) = compare(base).await.refusal();
+        assert_eq!((found, named.as_deref()), (status, field), "{base}");
+    }
+    assert!(compare("abcd").await.text().contains("abcd1111"));
+}
