@@ -82,7 +82,7 @@ async fn commits_are_found_by_their_digits_or_refused(pool: db::Pool) {
     let enrolled = service.registered("a").await;
     for (position, commit) in [(1, "abcd1111"), (2, "abcd2222")] {
         let report = a_report().on(&enrolled.machine).at(position);
-        let report = report.with(|r| r.revision.commit = commit.into());
+        let report = report.with_samples(&[100.0]).with(|r| r.revision.commit = commit.into());
         service.accept(&enrolled, &report.build()).await;
     }
     let curve = service.get("/api/v1/curves").await.json()["items"][0]["id"].clone();
