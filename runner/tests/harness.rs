@@ -246,6 +246,88 @@ fn child_of_this_process_in(dir: &Path) -> u32 {
 }
 
 #[test]
+fn a_task_process_that_is_killed_fails_the_point_and_names_the_task() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let plan = PointPlan { warmup_windows: 0, windows: 2000, ..plan("file/open", &home) };
+    let failure = std::thread::scope(|scope| {
+        let point = scope.spawn(|| harness::measure(&plan, &mut |_, _| {}));
+        until(|| processes_in(&home).len() == 3);
+        let child = child_of_this_process_in(&home);
+        let task = processes_in(&home).into_iter().find(|pid| *pid != child).expect("a task");
+        // SAFETY: a process this test started.
+        unsafe { libc::kill(task as libc::pid_t, libc::SIGKILL) };
+        failed(point.join().expect("measure does not panic").expect("failure is data"))
+    });
+    assert_eq!(failure.call, "task", "{failure:?}");
+    assert!(failure.task.is_some() && failure.detail.contains("its process ended"));
+    assert!(processes_in(&home).is_empty() && is_empty(&home));
+}
+
+#[test]
+fn threads_share_one_table_of_open_files_and_processes_have_their_own() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    for (mode, processes, own_files) in [(Mode::Process, 3, 1), (Mode::Thread, 1, 2)] {
+        let plan = PointPlan { mode, windows: 100, ..plan("file/dup", &home) };
+        std::thread::scope(|scope| {
+            // The files are unlinked: only descriptors hold them. A duplicate may be open as well.
+            let holds_own_files = |pid: &u32| distinct_unlinked_files(*pid).len() == own_files;
+            let expected = if mode == Mode::Process { 2 } else { 1 };
+            let point = scope.spawn(|| harness::measure(&plan, &mut |_, _| {}));
+            until(|| {
+                let pids = processes_in(&home);
+                let holders = pids.iter().filter(|pid| holds_own_files(pid)).count();
+                pids.len() == processes && holders == expected
+            });
+            measured(point.join().expect("measure does not panic").expect("the plan is good"));
+        });
+    }
+}
+
+fn distinct_unlinked_files(pid: u32) -> std::collections::BTreeSet<std::path::PathBuf> {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let targets = descriptors.filter_map(|entry| fs::read_link(entry.path()).ok());
+    targets.filter(|t| t.to_string_lossy().contains("/file")).collect()
+}
+
+#[test]
+fn a_full_file_system_makes_a_failed_point_with_its_errno() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    // A mount of a namespace of its own goes with its last process.
+    let script = "mount -t tmpfs -o size=64k tmpfs \"$SCALEWATCH_TEST_DIR\" && exec \"$@\"";
+    let namespace = || {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--map-root-user", "sh", "-c", script, "sh"]);
+        command.env("SCALEWATCH_TEST_DIR", dir.path()).stderr(Stdio::null());
+        command
+    };
+    if !namespace().arg("true").status().is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no namespace to mount a small tmpfs in");
+        return;
+    }
+    let answer = namespace()
+        .arg(std::env::current_exe().expect("this test's executable"))
+        .args(["--exact", "measures_on_a_full_file_system", "--ignored", "--nocapture"])
+        .output()
+        .expect("unshare runs");
+    let said = String::from_utf8_lossy(&answer.stdout);
+    assert!(answer.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+#[ignore = "runs where another test mounted a tiny tmpfs"]
+fn measures_on_a_full_file_system() {
+    let Some(dir) = std::env::var_os("SCALEWATCH_TEST_DIR") else { return };
+    for mode in [Mode::Process, Mode::Thread] {
+        let plan = PointPlan { mode, ..plan("fallocate/append-truncate", dir.as_ref()) };
+        let failure = failed(harness::measure(&plan, &mut |_, _| {}).expect("failure is data"));
+        assert_eq!((failure.call.as_str(), failure.errno), ("fallocate", Some(libc::ENOSPC)));
+        assert!(is_empty(dir.as_ref()));
+    }
+}
+
+#[test]
 fn when_the_caller_dies_the_child_ends_its_tasks_and_removes_its_folder() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let home = fs::canonicalize(dir.path()).expect("the folder exists");
