@@ -186,6 +186,27 @@ fn no_report_is_made_without_a_revision_and_nothing_is_measured() {
 }
 
 #[test]
+fn a_revision_that_is_none_is_found_out_before_measuring() {
+    let home = Home::new();
+    let run = ["run", "sys/getppid", "--json", "r.json"];
+    for (code, words) in [
+        (vec!["--commit", "v6.17-rc1", "--position", "1"], "revision.commit"),
+        (vec!["--commit", "0a1b2c3d4e"], "--position"),
+        (vec!["--commit", "0a1b2c3d4e", "--position=-1"], "revision.position"),
+        (vec!["--commit", "0a1b2c3d4e", "--committed-at", "yesterday"], "yesterday"),
+        (vec!["--commit", "0a1b2c3d4e", "--position", "1", "--subject", "program"], "--project"),
+        (vec!["--position", "1"], "--commit"),
+        (vec!["--subject-param", "layout", "--position", "1"], "no parameter layout"),
+    ] {
+        let output = home.run(&[&run[..], &code, &QUICK[..]].concat());
+        ends(&output, 2);
+        assert!(stderr(&output).contains(words), "{code:?}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("[1/1]"));
+        assert!(!home.path("r.json").exists());
+    }
+}
+
+#[test]
 fn a_revision_is_read_from_a_repository() {
     let home = Home::new();
     let repo = a_repository(&home);
@@ -242,6 +263,8 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
         (vec!["run", "file/open", "--base", "layout=own-dir", "--head", "a=b"], "same parameters"),
         (vec!["run", "file/open", "--base", "a=b", "--head", "a=b"], "are the same"),
         (vec!["run", "file/open", "--wis-compat", "--json", "x"], "--wis-compat"),
+        (vec!["run", "file/open", "--json", "no/folder/r.json"], "no/folder/r.json"),
+        (vec!["run", "file/open", "--json", "."], "is a folder"),
         (vec!["compare", "no-such.json"], "no-such.json"),
         (vec!["compare"], "FILE"),
         (vec!["register", "--server", "watch.example.org"], "http"),
@@ -288,7 +311,7 @@ fn a_point_that_fails_is_reported_and_ends_with_6() {
     let code = ["--commit", "0a1b2c3d4e", "--position", "1"];
     let output = home.run(&[&args[..], &code[..], &QUICK[..]].concat());
     ends(&output, 6);
-    assert!(stdout(&output).contains("1 tasks failed: "), "{}", stdout(&output));
+    assert!(stdout(&output).contains("1 task failed: "), "{}", stdout(&output));
     assert!(stderr(&output).contains("1 of 2 points failed"));
     let report = read_report(&home.path("r.json"));
     assert!(matches!(report.points[0].outcome, wire::Outcome::Failed(_)));

@@ -23,6 +23,17 @@ pub fn write_atomically(path: &Path, bytes: &[u8], mode: u32) -> anyhow::Result<
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Finds out before the work whether [`write_atomically`] could put a file at `path`.
+///
+/// # Errors
+/// When `path` is a folder, or its folder takes no file.
+pub fn check_writable(path: &Path) -> anyhow::Result<()> {
+    anyhow::ensure!(!path.is_dir(), "{} is a folder, not a file", path.display());
+    tempfile::tempfile_in(folder_of(path))
+        .with_context(|| format!("cannot write {}", path.display()))
+        .map(drop)
+}
+
 /// Moves a file within one file system and makes the move durable in both folders.
 pub fn rename(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::rename(from, to)
@@ -58,9 +69,12 @@ fn write_new(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
 }
 
 fn sync_folder(path: &Path) -> std::io::Result<()> {
-    let folder = match path.parent() {
+    File::open(folder_of(path))?.sync_all()
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
-    File::open(folder)?.sync_all()
+    }
 }

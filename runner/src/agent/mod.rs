@@ -1,6 +1,6 @@
 //! From a finished report to the service: registration, the spool on disk, and upload.
 //!
-//! A report is first written durably to the [`spool`], then [`upload`] sends it; it leaves the
+//! A report is first written durably to the [`Spool`], then [`drain`] sends it; it leaves the
 //! spool only when the service has said that it holds the run. The run's UUID makes sending twice
 //! harmless, so a crash or an outage at any moment loses nothing and doubles nothing.
 mod backoff;
@@ -13,7 +13,7 @@ mod token;
 mod upload;
 
 pub use client::{Answer, Client, Refusal, Server};
-pub use durable::write_atomically;
+pub use durable::{check_writable, write_atomically};
 pub use register::{NotRegistered, register};
 pub use spool::{Entry, Spool};
 pub use state::{Registration, StateDir};

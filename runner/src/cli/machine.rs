@@ -11,6 +11,7 @@ use super::{print, print_json};
 use crate::agent::StateDir;
 use crate::exit::Exit;
 use crate::machine::{self, Quiet, Topology, cpu_list};
+use crate::show::figures::counted;
 
 /// Show this machine: topology, environment, and how quiet it is now
 #[derive(clap::Args)]
@@ -77,10 +78,10 @@ fn in_words(shown: &Shown, topology: &Topology) -> String {
         "  {} {}: {}, {}, {}, {}, {}",
         identity.architecture,
         identity.cpu_model,
-        count(identity.sockets, "socket"),
-        count(identity.cores, "core"),
-        count(identity.threads, "hardware thread"),
-        count(identity.numa_nodes, "NUMA node"),
+        counted(identity.sockets, "socket"),
+        counted(identity.cores, "core"),
+        counted(identity.threads, "hardware thread"),
+        counted(identity.numa_nodes, "NUMA node"),
         identity.memory_class
     );
     for cache in &identity.caches {
@@ -90,7 +91,7 @@ fn in_words(shown: &Shown, topology: &Topology) -> String {
             cache.level,
             cache.kind,
             cache.size_kib,
-            count(cache.shared_by, "hardware thread")
+            counted(cache.shared_by, "hardware thread")
         );
     }
     let _ = writeln!(out, "  may use CPUs {}", cpu_list(&topology.allowed));
@@ -116,8 +117,4 @@ fn quiet_in_words(quiet: &Quiet) -> String {
         let _ = writeln!(out, "  {remark}");
     }
     out
-}
-
-fn count(n: u32, word: &str) -> String {
-    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }

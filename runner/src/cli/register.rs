@@ -16,7 +16,7 @@ use crate::machine;
 /// the machine by its hardware and gives a new token.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Address of the service, e.g. <https://watch.example.org>
+    /// Address of the service, e.g. `https://watch.example.org`
     #[arg(long, value_name = "URL")]
     server: Server,
     /// File that holds the enrolment token and nothing else

@@ -5,6 +5,7 @@ use stats::Verdict;
 use super::curves::{Metrics, Unpaired};
 use super::judge::Judged;
 use crate::exit::Exit;
+use crate::show::figures::counted;
 
 /// The code, and the sentence that says why.
 ///
@@ -15,7 +16,7 @@ pub fn gate(judged: &[Judged], unpaired: &[Unpaired], metrics: &Metrics) -> (Exi
     let gated: Vec<&Judged> =
         judged.iter().filter(|j| j.curve.primary || *metrics != Metrics::Usual).collect();
     let against = || gated.iter().flat_map(|j| &j.against);
-    let curves = |n: usize| if n == 1 { "1 curve".into() } else { format!("{n} curves") };
+    let curves = |n: usize| counted(n as u64, "curve");
     let regressed = gated.iter().filter(|j| j.against.iter().any(|a| a.any(Verdict::Regression)));
     match regressed.count() {
         0 => {}

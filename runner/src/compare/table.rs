@@ -21,8 +21,7 @@ pub fn sides(columns: &[Column]) -> String {
             true => String::new(),
             false => format!("{}  ", column.given_in_words()),
         };
-        let runs = column.reports.len();
-        let runs = if runs == 1 { "1 run".into() } else { format!("{runs} runs") };
+        let runs = figures::counted(column.reports.len() as u64, "run");
         let name = if column.name == role || column.name == short_commit(&revision.commit) {
             String::new()
         } else {

@@ -68,6 +68,12 @@ impl Suite {
             harness::cpus_of_tasks(&topology, &point.placement, point.tasks)?;
         }
         ensure!(!points.is_empty(), "nothing to measure: name a workload, see `list`");
+        ensure!(
+            points.len() <= wire::limits::POINTS,
+            "{} points are too many for one run, the limit is {}",
+            points.len(),
+            wire::limits::POINTS
+        );
         Ok(points)
     }
 

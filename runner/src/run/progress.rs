@@ -40,7 +40,7 @@ impl Progress {
             self.done + 1,
             self.points,
             plan.workload,
-            tasks_in_words(plan.tasks)
+            figures::counted(plan.tasks, "task")
         ));
     }
 
@@ -74,7 +74,7 @@ impl Progress {
             self.points,
             plan.workload,
             plan.mode.word(),
-            tasks_in_words(plan.tasks),
+            figures::counted(plan.tasks, "task"),
         );
     }
 
@@ -82,8 +82,4 @@ impl Progress {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
-}
-
-fn tasks_in_words(tasks: u32) -> String {
-    if tasks == 1 { "1 task".into() } else { format!("{tasks} tasks") }
 }

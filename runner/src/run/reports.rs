@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, bail, ensure};
-use wire::{Environment, Machine, Project, Report, Revision};
+use wire::{Environment, Failure, Machine, Outcome, Point, Project, Report, Revision};
 
 use super::measure::Measured;
 use super::plan::Suite;
@@ -62,13 +62,43 @@ impl Maker {
              --commit and --position"
         );
         let stand_in = || (!keep).then(not_recorded);
-        Ok(Maker {
+        let maker = Maker {
             machine: machine::machine(state.path()?).context("cannot identify this machine")?,
             environment: machine::environment(&suite.dir, code.given.subject()),
             subject_param: code.subject_param,
             first: first.or_else(stand_in),
             head: head.or_else(stand_in),
-        })
+        };
+        maker.rehearse()?;
+        Ok(maker)
+    }
+
+    /// Makes a report of nothing, so that a commit that is none is found before measuring.
+    fn rehearse(&self) -> anyhow::Result<()> {
+        let nothing = Outcome::Failed(Failure {
+            call: "none".into(),
+            errno: None,
+            task: None,
+            detail: String::new(),
+        });
+        let point = Point {
+            workload: "none".into(),
+            version: 1,
+            parameters: BTreeMap::new(),
+            tasks: 1,
+            outcome: nothing,
+        };
+        for side in [Side::Base, Side::Head] {
+            let measured = Measured {
+                started_at: String::new(),
+                finished_at: String::new(),
+                points: vec![point.clone()],
+            };
+            if side == Side::Base || self.head.is_some() {
+                self.report(Some(side), measured, None)?;
+            }
+        }
+        Ok(())
     }
 
     /// Where everything is measured.

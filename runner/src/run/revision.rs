@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
 use sha2::{Digest, Sha256};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 use wire::{Project, Revision, Subject};
 
 use super::git;
@@ -76,6 +78,11 @@ impl Given {
             revision.position.is_some() || revision.committed_at.is_some(),
             "a revision needs its place in history: give --position, --committed-at or --repo"
         );
+        if let Some(time) = &revision.committed_at {
+            OffsetDateTime::parse(time, &Rfc3339).with_context(|| {
+                format!("--committed-at: {time:?} is not a time like 2026-02-27T09:13:44+01:00")
+            })?;
+        }
         Ok(Some((Project { name: self.project_name()?, subject: self.subject() }, revision)))
     }
 

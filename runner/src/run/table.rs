@@ -7,7 +7,7 @@ use std::fmt::Write;
 use wire::{Measured, Outcome, Point};
 
 use crate::compare::curves::parameters_in_words;
-use crate::show::figures::{short, short_or_dash};
+use crate::show::figures::{counted, short, short_or_dash};
 use crate::show::text_table::{self, Head, number};
 
 /// All curves of a run.
@@ -47,8 +47,8 @@ fn curve(mut points: Vec<&Point>) -> String {
     }
     for point in points {
         if let Outcome::Failed(failure) = &point.outcome {
-            let tasks = point.tasks;
-            let _ = writeln!(out, "  {tasks} tasks failed: {}: {}", failure.call, failure.detail);
+            let tasks = counted(point.tasks, "task");
+            let _ = writeln!(out, "  {tasks} failed: {}: {}", failure.call, failure.detail);
         }
     }
     out
@@ -60,7 +60,7 @@ fn figures_of(measured: &[(u32, &Measured)]) -> (Vec<Head>, Vec<Vec<String>>) {
             .map(number)
             .to_vec();
     let side = side_metrics(measured);
-    heads.extend(side.iter().map(|(name, unit)| number(format!("{name}, {unit}"))));
+    heads.extend(side.iter().map(|(name, unit)| number(format!("{name}\n{unit}"))));
     let single = measured.iter().find(|(tasks, _)| *tasks == 1).and_then(|(_, m)| of(m, TOTAL));
     let row = |(tasks, m): &(u32, &Measured)| {
         let total = of(m, TOTAL);

@@ -26,6 +26,14 @@ pub fn short_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "—".into(), short)
 }
 
+/// `1 task`, `2 tasks`.
+pub fn counted(n: impl Into<u64>, word: &str) -> String {
+    match n.into() {
+        1 => format!("1 {word}"),
+        n => format!("{n} {word}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

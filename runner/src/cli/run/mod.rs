@@ -14,7 +14,7 @@ use wire::{Outcome, Point, Report};
 use super::compare::verdicts;
 use super::upload::Destination;
 use super::{print, tell};
-use crate::agent::{StateDir, write_atomically};
+use crate::agent::{StateDir, check_writable, write_atomically};
 use crate::compare::files::{self, Content, Side, SidedReport};
 use crate::exit::{Ended, Exit};
 use crate::harness::PointPlan;
@@ -42,6 +42,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let suite = args.suite()?;
     if args.output.wis_compat {
         return in_wis_lines(&suite);
+    }
+    if let Some(path) = args.output.json.as_deref().filter(|path| path.as_os_str() != "-") {
+        check_writable(path)?;
     }
     let state = StateDir::locate()?;
     let destination = match args.output.upload {
