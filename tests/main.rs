@@ -4,7 +4,9 @@ mod support;
 
 mod alert;
 mod api;
+mod crash;
 mod db;
 mod ingest;
+mod journey;
 mod mail;
 mod postgres;

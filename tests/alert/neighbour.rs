@@ -27,7 +27,7 @@ async fn a_neighbour_that_takes_the_cpu_is_noted_and_opens_no_incident(pool: Poo
     work(&service.app).await;
     assert_eq!(incidents(&service).await, []);
 
-    let curve = sqlx::query_scalar!("select id from curve").fetch_one(&service.app.db);
+    let curve = sqlx::query_scalar::<_, i64>("select id from curve").fetch_one(&service.app.db);
     let curve = scalewatch::model::CurveId(curve.await.unwrap());
     let steps = db::incident_step::list_standing_of_curve(&service.app.db, curve).await.unwrap();
     assert_eq!(steps.len(), 1);

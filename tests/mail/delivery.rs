@@ -15,7 +15,7 @@ use crate::support::smtp::{SmtpServer, certificate};
 
 /// The one message of the one incident.
 async fn the_message(service: &Service) -> scalewatch::model::incident::Message {
-    let incident = sqlx::query_scalar!("select id from incident").fetch_one(&service.app.db);
+    let incident = sqlx::query_scalar::<_, i64>("select id from incident").fetch_one(&service.app.db);
     let incident = scalewatch::model::IncidentId(incident.await.unwrap());
     let messages = db::incident::list_messages(&service.app.db, incident).await.unwrap();
     assert_eq!(messages.len(), 1, "{messages:#?}");
@@ -83,7 +83,7 @@ async fn two_workers_that_race_send_one_message(pool: Pool) {
     let service = with_regression(pool, Some(url)).await;
     let worker = || Worker::new(service.app.clone()).unwrap();
     while let Did::Judged(_) = worker().step().await.unwrap() {
-        if sqlx::query_scalar!(r#"select count(*) as "n!" from due"#)
+        if sqlx::query_scalar::<_, i64>("select count(*) from due")
             .fetch_one(&service.app.db)
             .await
             .unwrap()
@@ -105,7 +105,7 @@ async fn a_message_whose_sender_died_is_sent_when_its_lease_has_run_out(pool: Po
     let url = format!("smtp://localhost:{}?tls=none", server.port);
     let service = with_regression(pool, Some(url)).await;
     let worker = Worker::new(service.app.clone()).unwrap();
-    while sqlx::query_scalar!(r#"select count(*) as "n!" from outbox"#)
+    while sqlx::query_scalar::<_, i64>("select count(*) from outbox")
         .fetch_one(&service.app.db)
         .await
         .unwrap()

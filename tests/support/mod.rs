@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod history;
+pub mod processes;
 pub mod rows;
 pub mod service;
 pub mod smtp;

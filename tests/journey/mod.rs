@@ -1,0 +1,4 @@
+//! One sample all the way.
+
+mod both_halves;
+mod in_process;
