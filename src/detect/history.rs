@@ -61,8 +61,9 @@ fn steps(history: &[HistoryRow], policy: &Policy, left_out: &[String]) -> Vec<Ca
         .map(|row| Observation {
             rank: row.rank,
             value: row.median,
-            within: row.sd,
-            n: usize::try_from(row.n).unwrap_or(0),
+            // Robust: one disturbed window must not hide a step of the run's median.
+            within: stats::Sample::new(&row.samples).and_then(stats::robust::scale),
+            n: row.samples.len(),
         })
         .collect();
     let direction = direction_of(first.direction);

@@ -38,6 +38,8 @@ pub struct Section {
     pub version: i32,
     /// Machine, in words: `box-a: 8 threads, 1 socket, Test CPU 9000, 32 GiB memory`.
     pub machine: String,
+    /// The machine's name.
+    pub machine_name: String,
     /// Parameters, task count left out.
     pub parameters: BTreeMap<String, String>,
     /// Task counts with a step.
@@ -119,6 +121,7 @@ fn section(
         workload: first.workload.clone(),
         version: first.version,
         machine: machine.map_or_else(|| first.machine_name.clone(), machine_words),
+        machine_name: first.machine_name.clone(),
         parameters: first.parameters.clone(),
         reproduce: table::reproduce(&first.workload, &first.parameters, &tasks),
         tasks,
@@ -228,6 +231,11 @@ impl Section {
     /// The machine on one line.
     pub fn machine_line(&self) -> String {
         table::one_line(&self.machine)
+    }
+
+    /// Workload and machine on one line.
+    pub fn heading(&self) -> String {
+        table::one_line(&format!("{} on {}", self.workload, self.machine_name))
     }
 
     /// `1, 2, 4`.

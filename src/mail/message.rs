@@ -4,8 +4,8 @@
 use anyhow::{Context as _, Result};
 use askama::Template;
 use lettre::Message;
-use lettre::message::header::{ContentType, HeaderName, HeaderValue};
-use lettre::message::{Attachment, Mailbox, MultiPart, SinglePart};
+use lettre::message::header::{ContentTransferEncoding, ContentType, HeaderName, HeaderValue};
+use lettre::message::{Attachment, Body, Mailbox, MultiPart, SinglePart};
 use time::OffsetDateTime;
 
 use super::letter::Letter;
@@ -68,6 +68,9 @@ struct RetractedSubject<'a> {
     letter: &'a Letter,
 }
 
+/// Longest line that a mail may carry as it is (RFC 5322: 998), bytes.
+const LONGEST_LINE: usize = 998;
+
 /// Name of the plot inside the mail.
 const PLOT: &str = "curve@scalewatch";
 
@@ -112,14 +115,22 @@ pub fn compose(
         }
         None => MultiPart::related().singlepart(html),
     };
-    let body = MultiPart::alternative().singlepart(plain(text)?).multipart(related);
+    let body = MultiPart::alternative().singlepart(plain(&text)?).multipart(related);
     builder.multipart(body).context("the mail has no recipient or sender")
 }
 
-/// Lines stay as they are: a table must not be reflowed.
-fn plain(text: String) -> Result<SinglePart> {
+/// Lines stay as they are: a table must not be reflowed. ASCII needs no encoding then, however
+/// long a row is, and reads the same in an archive.
+fn plain(text: &str) -> Result<SinglePart> {
     let kind = ContentType::parse("text/plain; charset=utf-8; format=fixed").context("a type")?;
-    Ok(SinglePart::builder().header(kind).body(text))
+    let part = SinglePart::builder().header(kind);
+    let fits = |line: &str| line.len() <= LONGEST_LINE && !line.contains('\0');
+    if text.is_ascii() && text.lines().all(fits) {
+        let lines = text.lines().map(|line| format!("{line}\r\n")).collect::<String>();
+        let bare = ContentTransferEncoding::SevenBit;
+        return Ok(part.body(Body::dangerous_pre_encoded(lines.into_bytes(), bare)));
+    }
+    Ok(part.body(text.to_owned()))
 }
 
 fn subject(kind: Kind, letter: &Letter) -> Result<String> {

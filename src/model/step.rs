@@ -105,12 +105,10 @@ pub struct HistoryRow {
     pub rank: i64,
     /// Environment of the run.
     pub environment: EnvironmentId,
-    /// Number of samples.
-    pub n: i32,
+    /// Its samples, in order of time.
+    pub samples: Vec<f64>,
     /// Their mean.
     pub mean: f64,
-    /// Their sample standard deviation; none for one sample.
-    pub sd: Option<f64>,
     /// Their median.
     pub median: f64,
 }

@@ -24,7 +24,8 @@ async fn a_report_becomes_a_verdict_a_mail_an_answer_and_a_page(pool: Pool) {
     let list = service.get("/api/v1/incidents").await;
     assert_eq!(list.status.as_u16(), 200, "{}", list.text());
     assert!(list.text().contains("\"regression\""), "{}", list.text());
-    let id = sqlx::query_scalar::<_, i64>("select id from incident").fetch_one(&service.app.db).await;
+    let id =
+        sqlx::query_scalar::<_, i64>("select id from incident").fetch_one(&service.app.db).await;
     let id = id.expect("there is one incident");
     let page = service.get(&format!("/incidents/{id}")).await;
     assert_eq!(page.status.as_u16(), 200, "{}", page.text());

@@ -15,7 +15,8 @@ use crate::support::smtp::{SmtpServer, certificate};
 
 /// The one message of the one incident.
 async fn the_message(service: &Service) -> scalewatch::model::incident::Message {
-    let incident = sqlx::query_scalar::<_, i64>("select id from incident").fetch_one(&service.app.db);
+    let incident =
+        sqlx::query_scalar::<_, i64>("select id from incident").fetch_one(&service.app.db);
     let incident = scalewatch::model::IncidentId(incident.await.unwrap());
     let messages = db::incident::list_messages(&service.app.db, incident).await.unwrap();
     assert_eq!(messages.len(), 1, "{messages:#?}");
