@@ -39,6 +39,9 @@ pub struct Enrolled {
 impl Service {
     /// The service on `pool`, its clock standing at [`noon`].
     pub fn on(pool: db::Pool) -> Service {
+        // What fails inside is shown with the test that fails by it.
+        let log = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN);
+        let _ = log.with_test_writer().try_init();
         let data = tempfile::tempdir().expect("a folder for the test's data");
         let config = Arc::new(Config::for_testing(data.path()));
         Service { app: App { db: pool, clock: Clock::standing_at(noon()), config }, _data: data }
