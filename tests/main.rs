@@ -9,5 +9,7 @@ mod crash;
 mod db;
 mod ingest;
 mod journey;
+mod layers;
 mod mail;
+mod migrations;
 mod postgres;
