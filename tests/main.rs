@@ -7,6 +7,7 @@ mod alert;
 mod api;
 mod crash;
 mod db;
+mod detect;
 mod ingest;
 mod journey;
 mod layers;

@@ -6,7 +6,9 @@ use scalewatch::model::incident::State;
 
 use super::{history, incidents, the_incident};
 use crate::support::Service;
-use crate::support::history::{FAST, SLOW, a_run, upload, upload_regression, work};
+use crate::support::history::{
+    FAST, SLOW, a_run, upload, upload_regression, upload_two_modes, work,
+};
 
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
 async fn a_revision_measured_late_narrows_the_range_without_a_second_message(pool: Pool) {
@@ -28,16 +30,6 @@ async fn a_revision_measured_late_narrows_the_range_without_a_second_message(poo
     assert_eq!(messages.len(), 1);
 }
 
-/// Runs that show both levels at every revision: what looked like a step was two modes.
-async fn disprove(service: &Service, box_a: &crate::support::Enrolled) {
-    for position in 1..=11 {
-        let (seen, other) = if position < 7 { (FAST, SLOW) } else { (SLOW, FAST) };
-        for level in [other, seen, other] {
-            service.accept(box_a, &a_run(box_a, position, level).build()).await;
-        }
-    }
-}
-
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
 async fn late_data_that_disprove_every_step_retract_the_incident_and_say_so(pool: Pool) {
     let service = Service::on(pool);
@@ -46,7 +38,7 @@ async fn late_data_that_disprove_every_step_retract_the_incident_and_say_so(pool
     work(&service.app).await;
     let told = the_incident(&service).await;
 
-    disprove(&service, &box_a).await;
+    upload_two_modes(&service, &box_a).await;
     work(&service.app).await;
     let retracted = &incidents(&service).await[0];
     assert_eq!((retracted.id, retracted.state), (told.id, State::Retracted));
@@ -77,7 +69,7 @@ async fn an_incident_retracted_before_anyone_was_told_is_never_told(pool: Pool) 
     work(&service.app).await;
     let incident = the_incident(&service).await;
 
-    disprove(&service, &box_a).await;
+    upload_two_modes(&service, &box_a).await;
     service.advance(time::Duration::hours(2));
     work(&service.app).await;
     let messages = db::incident::list_messages(&service.app.db, incident.id).await.unwrap();

@@ -89,3 +89,22 @@ async fn a_commit_subject_can_neither_add_a_header_nor_markup(pool: Pool) {
     let html = mail.part("text/html");
     assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
 }
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn a_retraction_answers_the_mail_it_takes_back_and_says_what_happened(pool: Pool) {
+    let service = with_regression(pool, None).await;
+    work(&service.app).await;
+    let opened = the_mail(&service);
+    let box_a = service.registered("box-a").await;
+    crate::support::history::upload_two_modes(&service, &box_a).await;
+    work(&service.app).await;
+
+    let folder = service.app.config.data.join("mail");
+    let mail = Mail::read(&folder.join("incident-1-retracted.eml"));
+    assert!(mail.header("Subject").unwrap().starts_with("Re: [linux] "));
+    assert_eq!(mail.header("In-Reply-To"), opened.header("Message-ID"));
+    assert_eq!(mail.header("References"), opened.header("Message-ID"));
+    let text = mail.part("text/plain");
+    assert!(text.contains("takes back the regression of"), "{text}");
+    assert!(text.contains("later runs disproved the step of ops_per_s_total"), "{text}");
+}

@@ -48,6 +48,17 @@ pub async fn upload_regression(service: &Service, enrolled: &Enrolled) {
     upload(service, enrolled, 7..=11, SLOW).await;
 }
 
+/// Three more runs at each revision of [`upload_regression`], so that all show both levels alike:
+/// what looked like a step was two modes.
+pub async fn upload_two_modes(service: &Service, enrolled: &Enrolled) {
+    for position in 1..=11 {
+        let (seen, other) = if position < 7 { (FAST, SLOW) } else { (SLOW, FAST) };
+        for level in [other, seen, other] {
+            service.accept(enrolled, &a_run(enrolled, position, level).build()).await;
+        }
+    }
+}
+
 /// What a worker does until it is idle; nothing may fail to be judged.
 pub async fn work(app: &App) -> Vec<Did> {
     let worker = Worker::new(app.clone()).expect("the mail settings are good");

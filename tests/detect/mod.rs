@@ -1,0 +1,115 @@
+//! Detection without a service, and two sides of a curve.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use scalewatch::detect::history::Environments;
+use scalewatch::detect::policy;
+use scalewatch::detect::two_sides::{PointSides, SideRun, compare_curve};
+use scalewatch::model::EnvironmentId;
+use stats::{Direction, Verdict};
+
+use crate::support::history::noisy;
+
+fn detect(paths: &[&Path]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scalewatch"));
+    command.arg("detect").args(paths).env_remove("DATABASE_URL");
+    command.env("SCALEWATCH_DATA", "/nonexistent").output().expect("the program starts")
+}
+
+/// A series that halves after `before` values, as the command reads it.
+fn series(name: &str, before: i64, after: i64) -> String {
+    let level = |i: i64| if i <= before { 100.0 } else { 50.0 };
+    let values: Vec<f64> = (1..=before + after).map(|i| noisy(i, 1, level(i))[0]).collect();
+    serde_json::json!({ "name": name, "unit": "ops/s", "values": values }).to_string()
+}
+
+#[test]
+fn steps_of_files_and_folders_are_printed_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let nested = folder.path().join("nested");
+    std::fs::create_dir(&nested).unwrap();
+    std::fs::write(folder.path().join("a.json"), series("halves", 20, 20)).unwrap();
+    std::fs::write(nested.join("b.json"), series("steady", 40, 0)).unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "not a series").unwrap();
+    let single = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(single.path(), series("alone", 10, 15)).unwrap();
+
+    let output = detect(&[folder.path(), single.path()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found, serde_json::json!({ "halves": [20], "steady": [], "alone": [10] }));
+}
+
+#[test]
+fn a_value_that_was_not_measured_keeps_its_place() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut series: serde_json::Value = serde_json::from_str(&series("gap", 20, 20)).unwrap();
+    series["values"][3] = serde_json::Value::Null;
+    std::fs::write(file.path(), series.to_string()).unwrap();
+    let output = detect(&[file.path()]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), r#"{"gap":[20]}"#);
+}
+
+#[test]
+fn a_file_that_holds_no_series_is_refused_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("bad.json");
+    std::fs::write(&bad, r#"{"name": "x"}"#).unwrap();
+    for path in [bad.as_path(), &folder.path().join("missing.json"), folder.path()] {
+        let output = detect(&[path]);
+        assert!(!output.status.success() && output.stdout.is_empty());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(".json"), "{told}");
+    }
+    std::fs::write(&bad, series("same", 5, 0)).unwrap();
+    let output = detect(&[&bad, &bad]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("called `same`"));
+}
+
+/// Five runs of a level in an environment.
+fn runs(environment: i64, level: f64, seed: i64) -> Vec<SideRun> {
+    let run =
+        |i| SideRun { environment: EnvironmentId(environment), samples: noisy(seed + i, 1, level) };
+    (0..5).map(run).collect()
+}
+
+fn facts() -> Environments {
+    let facts = |kernel: &str| [("kernel.release".to_owned(), kernel.to_owned())].into();
+    [(EnvironmentId(1), facts("6.9")), (EnvironmentId(2), facts("6.10"))].into()
+}
+
+fn point(base: Vec<SideRun>, head: Vec<SideRun>) -> PointSides {
+    PointSides { tasks: 1, base, head, noise_floor: 0.0 }
+}
+
+#[test]
+fn sides_of_different_environments_are_never_called_and_the_difference_is_named() {
+    let points = [point(runs(1, 100.0, 0), runs(2, 60.0, 50))];
+    let found = compare_curve(&points, Direction::Higher, &facts(), &policy::two_sides());
+    assert_eq!(found.environment, None);
+    assert_eq!(found.judgement.points[0].verdict, Verdict::EnvironmentChanged);
+    assert_eq!(found.judgement.words, "environment changed: kernel.release 6.9 → 6.10");
+    assert_eq!(found.environment_changes[0].field, "kernel.release");
+}
+
+#[test]
+fn only_runs_of_the_shared_environment_are_judged_and_the_others_are_named() {
+    let mut head = runs(1, 60.0, 50);
+    head.extend(runs(2, 500.0, 90));
+    let points = [point(runs(1, 100.0, 0), head)];
+    let found = compare_curve(&points, Direction::Higher, &facts(), &policy::two_sides());
+    assert_eq!(found.environment, Some(EnvironmentId(1)));
+    assert_eq!(found.judgement.points[0].verdict, Verdict::Regression);
+    let (ratio, ..) = found.judgement.points[0].ratio.unwrap();
+    assert!((0.59..0.61).contains(&ratio), "{ratio}");
+    assert_eq!(found.set_aside.len(), 1);
+    assert!(found.set_aside[0].starts_with("5 measurements set aside"), "{:?}", found.set_aside);
+}
+
+#[test]
+fn a_side_without_runs_is_not_enough_data() {
+    let points = [point(runs(1, 100.0, 0), Vec::new())];
+    let found = compare_curve(&points, Direction::Higher, &facts(), &policy::two_sides());
+    assert_eq!(found.judgement.points[0].verdict, Verdict::NotEnoughData);
+}
