@@ -52,6 +52,10 @@ fn git(path: &Path, args: &[&str]) -> anyhow::Result<String> {
         .arg(path)
         .args(args)
         .env("LC_ALL", "C")
+        // Set inside hooks, where they would name another repository.
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_WORK_TREE")
+        .env_remove("GIT_INDEX_FILE")
         .output()
         .context("cannot start git, which --repo needs")?;
     if !output.status.success() {
