@@ -1,8 +1,9 @@
 //! What crosses the network between `scalewatch-runner` and the service: serde types and their
 //! limits, nothing else.
 //!
-//! A [`Report`] holds one run. Every type refuses unknown fields, so a misspelt key is an error
-//! with its path and never a silently missing fact. Shapes are versioned by [`Report::format`];
+//! A [`Report`] holds one run. Every type of it refuses unknown fields, so a misspelt key is an
+//! error with its path and never a silently missing fact; answers may gain fields, so that a runner
+//! outlives a newer service. Shapes are versioned by [`Report::format`];
 //! each released shape stands in `tests/golden/` and must parse for ever.
 #![forbid(unsafe_code)]
 
@@ -21,7 +22,6 @@ pub use report::{Artefact, FORMAT, Project, Report, Revision, Subject};
 
 /// Answer to `POST /api/v1/machines`: the machine as stored, and the upload token, shown once.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Registered {
     /// [`Machine::id`] as the service stored it.
     pub machine: String,
@@ -31,7 +31,6 @@ pub struct Registered {
 
 /// Answer to `POST /api/v1/runs`, with status 201 when the run is new and 200 when it was known.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Accepted {
     /// UUID of the run.
     pub run: String,

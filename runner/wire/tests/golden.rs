@@ -49,3 +49,12 @@ fn values_are_derived_from_raw_windows_and_undefined_ones_are_left_out() {
     assert_eq!(values[3], [17.5, 0.1]);
     assert_eq!(values[4], [3.3000000000000003]);
 }
+
+#[test]
+fn answers_of_a_newer_service_are_still_understood() {
+    let accepted = r#"{"run":"u","new":true,"points":1,"windows":2,"later":[]}"#;
+    assert!(serde_json::from_str::<scalewatch_wire::Accepted>(accepted).unwrap().new);
+    let registered = r#"{"machine":"m","token":"t","expires_at":"2027-01-01T00:00:00Z"}"#;
+    let registered: scalewatch_wire::Registered = serde_json::from_str(registered).unwrap();
+    assert_eq!(registered.token, "t");
+}
