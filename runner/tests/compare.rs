@@ -362,6 +362,42 @@ fn the_json_holds_verdict_evidence_and_the_rules_of_others_at_full_precision() {
     assert_eq!(tree["columns"][1]["runs"].as_array().unwrap().len(), 5);
 }
 
+#[test]
+fn degenerate_values_are_judged_and_printed_without_a_number_that_is_none() {
+    let side = |first: u32, commit: &str, rates: &[f64]| -> Vec<Report> {
+        (0..3)
+            .map(|run| {
+                let mut report = a_report(first + run, commit);
+                report.points = vec![a_point(1, rates)];
+                report
+            })
+            .collect()
+    };
+    let verdict = |base: &[f64], head: &[f64]| {
+        let columns = two(side(1, BASE, base), side(11, HEAD, head));
+        let (judged, paired) = self::judged(&columns, &Metrics::All, &options());
+        let text = json::render(&columns, &judged, &paired.unpaired).unwrap();
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        let tables = table::render(&columns, &judged[0])
+            + &lkp::render(&as_lkp(&columns, &judged.iter().collect::<Vec<_>>()));
+        assert!(!tables.contains("NaN") && !tables.contains("inf"), "{tables}");
+        mmtests::render(&as_mmtests(&columns, &judged[0]));
+        (judged[0].against[0].judgement.points[0].verdict, tables)
+    };
+    let (constant, _) = verdict(&[100.0; 3], &[100.0; 3]);
+    assert_eq!(constant, Verdict::NoChange);
+    let (halved, _) = verdict(&[100.0; 3], &[50.0; 3]);
+    assert_eq!(halved, Verdict::Regression);
+    let (none, _) = verdict(&[0.0; 3], &[0.0; 3]);
+    assert_eq!(none, Verdict::NoChange);
+    let (born, tables) = verdict(&[0.0; 3], &[100.0; 3]);
+    assert_eq!(born, Verdict::Improvement);
+    assert!(tables.contains("     from 0 "), "{tables}");
+    let (died, tables) = verdict(&[100.0; 3], &[0.0; 3]);
+    assert_eq!(died, Verdict::Regression);
+    assert!(tables.contains("    -100.0%       0.00"), "{tables}");
+}
+
 mod published {
     //! Figures of the threads that started the project, printed by our formats.
 

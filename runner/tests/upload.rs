@@ -156,6 +156,17 @@ fn one_report_that_the_service_cannot_take_does_not_hold_up_the_others() {
 }
 
 #[test]
+fn a_service_that_is_not_there_is_asked_once_a_round_and_not_for_every_report() {
+    for status in [429, 502, 503, 504] {
+        let mut bench = Bench::with(3);
+        let stub = Stub::start([Act::Say(status, "gateway".into(), "")]);
+        let drained = bench.drain(&stub.url(), ONCE);
+        assert_eq!(stub.runs(), [run(0)]);
+        assert_eq!(drained.kept, 3);
+    }
+}
+
+#[test]
 fn the_pause_that_the_service_asks_for_is_kept() {
     let mut bench = Bench::with(2);
     let stub = Stub::start([Act::Say(429, error("slow_down", None), "Retry-After: 7\r\n")]);

@@ -50,10 +50,21 @@ pub enum Answer<T> {
     Refused(Refusal),
     /// The token is missing, wrong, revoked or not allowed to do this (401, 403).
     Unauthorised(Refusal),
-    /// Not now (408, 425, 429, 5xx); the pause the service asks for, if it does.
-    Later(String, Option<Duration>),
+    /// Not now (408, 425, 429, 5xx).
+    Later(Later),
     /// No answer, or none of a scalewatch service.
     Unreachable(String),
+}
+
+/// Why a request is not taken yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Later {
+    /// What was said, for people.
+    pub words: String,
+    /// The pause the service asks for, if it does.
+    pub pause: Option<Duration>,
+    /// Whether it may lie in this request alone (408, 500) and not in the service.
+    pub only_this: bool,
 }
 
 /// A service and the right to speak to it.
@@ -139,7 +150,9 @@ impl Client {
             200 | 201 => serde_json::from_slice(body).map_or_else(|_| foreign(), Answer::Accepted),
             408 | 425 | 429 | 500..=599 => {
                 let said = refusal().map_or_else(|| "no reason given".into(), |r| r.detail);
-                Answer::Later(format!("{} answered {status}: {said}", self.server), pause)
+                let words = format!("{} answered {status}: {said}", self.server);
+                let only_this = matches!(status, 408 | 500) && pause.is_none();
+                Answer::Later(Later { words, pause, only_this })
             }
             400..=499 => match refusal() {
                 Some(refusal) if matches!(status, 401 | 403) => Answer::Unauthorised(refusal),

@@ -12,7 +12,7 @@ mod state;
 mod token;
 mod upload;
 
-pub use client::{Answer, Client, Refusal, Server};
+pub use client::{Answer, Client, Later, Refusal, Server};
 pub use durable::{check_writable, write_atomically};
 pub use register::{NotRegistered, register};
 pub use spool::{Entry, Spool};

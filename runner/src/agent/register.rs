@@ -1,6 +1,6 @@
 //! Makes this machine known to a service and keeps the upload token it gives.
 
-use super::{Answer, Client, Refusal, Registration, StateDir, Token};
+use super::{Answer, Client, Later, Refusal, Registration, StateDir, Token};
 
 /// Why this machine is not registered.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub fn register(
         Answer::Refused(refusal) | Answer::Unauthorised(refusal) => {
             return Err(NotRegistered::Refused(refusal));
         }
-        Answer::Later(words, _) | Answer::Unreachable(words) => {
+        Answer::Later(Later { words, .. }) | Answer::Unreachable(words) => {
             return Err(NotRegistered::Unreachable(words));
         }
     };

@@ -166,8 +166,8 @@ fn send(
             Next::Go
         }
         Answer::Unauthorised(refusal) => Next::Stop(refusal),
-        Answer::Later(words, wish @ Some(_)) => Next::Pause(words, wish),
-        Answer::Later(words, None) => Next::Retry(words),
+        Answer::Later(later) if later.only_this => Next::Retry(later.words),
+        Answer::Later(later) => Next::Pause(later.words, later.pause),
         Answer::Unreachable(words) => Next::Pause(words, None),
     })
 }

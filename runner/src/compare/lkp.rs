@@ -138,8 +138,10 @@ fn figure_row(row: &Row, out: &mut String) {
         if i > 0 {
             let change = match cell {
                 Some(Cell { change_percent: Some(percent), .. }) => format!("{percent:+.1}%"),
-                Some(_) if row.cells[0].is_some() => "from 0".into(),
-                _ => String::new(),
+                Some(cell) => row.cells[0].map_or_else(String::new, |base| {
+                    if base.mean == cell.mean { "+0.0%".into() } else { "from 0".into() }
+                }),
+                None => String::new(),
             };
             let _ = write!(text, "{change:>11} ");
         }

@@ -138,8 +138,12 @@ fn lkp_in_words(lkp: &Comparison) -> String {
 
 fn mmtests_in_words(comparison: &stats::mmtests::Comparison) -> String {
     let row = comparison.rows.iter().find(|r| r.statistic == stats::mmtests::Statistic::Mean);
-    row.map_or_else(String::new, |row| {
-        let cell = mmtests::Cell { value: None, percent: row.percent, starred: row.starred };
-        mmtests::cell(&cell).trim_start().trim_start_matches("NaN ").to_owned()
-    })
+    let row = row.filter(|row| row.percent.is_some());
+    row.map_or_else(
+        || "—".into(),
+        |row| {
+            let cell = mmtests::Cell { value: None, percent: row.percent, starred: row.starred };
+            mmtests::cell(&cell).trim_start().trim_start_matches("NaN ").to_owned()
+        },
+    )
 }
