@@ -394,6 +394,13 @@ fn the_gate_has_a_code_for_each_outcome() {
         assert!(stderr(&output).contains(words), "{head}: {}", stderr(&output));
     }
     ends(&home.run(&["compare", "base", "worse"]), 0);
+    for format in ["lkp", "mmtests"] {
+        let text = stdout(&home.run(&["compare", "base", "worse", "--format", format]));
+        let lines: Vec<&str> = text.lines().take(4).collect();
+        assert!(lines[1].starts_with("regression: −33.3 % at 2"), "{text}");
+        assert!(lines[2].starts_with("  at 1: no change, within ±"), "{text}");
+        assert!(lines[3].starts_with("  at 2: regression −33.3 % ["), "{text}");
+    }
     ends(&home.run(&["compare", "base", "worse", "--gate", "--metric", "ops_per_cpu_s"]), 1);
     ends(&home.run(&["compare", "base", "worse", "--gate", "--noise-floor", "80"]), 0);
     ends(&home.run(&["compare", "base", "same", "--metric", "no_such"]), 2);

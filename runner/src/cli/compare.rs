@@ -118,6 +118,7 @@ fn in_lkp(columns: &[Column], judged: &[Judged]) -> String {
     for of_key in judged.chunk_by(|a, b| a.curve.key == b.curve.key) {
         for curve in of_key {
             out.push_str(&table::verdict(columns, curve));
+            out.push_str(&table::points(columns, curve));
         }
         out.push('\n');
         out.push_str(&lkp::render(&as_lkp(columns, &of_key.iter().collect::<Vec<_>>())));
@@ -130,6 +131,8 @@ fn in_mmtests(columns: &[Column], judged: &[Judged]) -> String {
     let mut out = String::new();
     for curve in judged {
         out.push_str(&table::verdict(columns, curve));
+        out.push_str(&table::points(columns, curve));
+        out.push('\n');
         out.push_str(&mmtests::render(&as_mmtests(columns, curve)));
         out.push('\n');
     }

@@ -72,6 +72,21 @@ pub fn verdict(columns: &[Column], judged: &Judged) -> String {
     out
 }
 
+/// The verdict of each point with its interval, one a line, for formats that have no column for it.
+pub fn points(columns: &[Column], judged: &Judged) -> String {
+    let mut out = String::new();
+    for against in &judged.against {
+        let who = match judged.against.len() {
+            1 => String::new(),
+            _ => format!("{} ", columns[against.column].name),
+        };
+        for point in &against.judgement.points {
+            let _ = writeln!(out, "  {who}at {}: {}", point.tasks, point.words());
+        }
+    }
+    out
+}
+
 /// What could not be compared.
 pub fn unpaired(unpaired: &[Unpaired]) -> String {
     let mut out = String::new();
