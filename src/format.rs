@@ -16,7 +16,18 @@ pub fn number(value: f64) -> String {
         m if m >= 1e4 => (m / 1e3, " k"),
         m => (m, ""),
     };
-    format!("{}{}{prefix}", sign(value), significant(scaled))
+    let whole = prefix.is_empty() && value.fract() == 0.0;
+    let digits = if whole { format!("{scaled:.0}") } else { significant(scaled) };
+    format!("{}{digits}{prefix}", sign(value))
+}
+
+/// A limit as it was set, where it has few digits: `0.005`, `3`; else as [`number`].
+pub fn limit(value: f64) -> String {
+    let set = value.abs().to_string();
+    if value.is_finite() && set.len() <= 7 && value.abs() < 1e4 {
+        return format!("{}{set}", sign(value));
+    }
+    number(value)
 }
 
 /// All digits, for titles and copied text, grouped by thin spaces: `103 482.5`.
@@ -107,8 +118,7 @@ fn round_to_three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// Three significant digits of a value that is not negative, without trailing zeros after a
-/// decimal point of small whole numbers.
+/// Three significant digits of a value that is not negative.
 fn significant(value: f64) -> String {
     let value = round_to_three_digits(value);
     if value >= 100.0 {
@@ -118,8 +128,7 @@ fn significant(value: f64) -> String {
         return "0".into();
     }
     let decimals = (2 - value.log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{value:.decimals$}");
-    if value.fract() == 0.0 { format!("{value:.0}") } else { text }
+    format!("{value:.decimals$}")
 }
 
 #[cfg(test)]
@@ -136,16 +145,24 @@ mod tests {
             (42.0, "42"),
             (588.4, "588"),
             (1234.5, "1230"),
-            (9999.0, "10.0 k"),
+            (9999.9, "10.0 k"),
             (103_482.5, "103 k"),
             (295_287.0, "295 k"),
             (-2_667_000.0, "−2.67 M"),
-            (999_999.0, "1 M"),
+            (999_999.0, "1.00 M"),
+            (12_000.0, "12.0 k"),
             (4.2e9, "4.20 G"),
         ];
         for (value, shown) in cases {
-            assert_eq!(number(value), shown.replace("10.0 k", "10 k"), "{value}");
+            assert_eq!(number(value), shown, "{value}");
         }
+    }
+
+    #[test]
+    fn limits_read_as_they_were_set() {
+        assert_eq!(limit(0.005), "0.005");
+        assert_eq!(limit(-5.0), "−5");
+        assert_eq!(limit(0.883_912_4), "0.884");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) fn draw<DB: DrawingBackend>(pen: &mut Pen<'_, DB>, plot: &CurvePlot, 
     let widest =
         plot.lines.iter().map(|line| text_width(&line.label).min(label_room)).fold(0.0, f64::max);
     let above = if plot.topology.is_empty() { 1 } else { 2 };
-    let frame = Frame::new(size, &y, (above, 2), widest + 18.0);
+    let frame = Frame::new(size, &y, (above, 2), widest + 4.0);
     frame.draw(pen, &y, &plot.y_title);
     draw_tasks_axis(pen, &frame, &x, &counts);
     draw_topology(pen, &frame, &x, plot);
@@ -51,13 +51,19 @@ fn task_counts(plot: &CurvePlot) -> Vec<u32> {
     counts
 }
 
+/// Position of a task count: the first and the last stand clear of the edges.
+fn inset(frame: &Frame, share: f64) -> f64 {
+    let margin = 12.0 / (frame.right - frame.left);
+    frame.x(margin + share * (1.0 - 2.0 * margin))
+}
+
 fn draw_tasks_axis<DB: DrawingBackend>(
     pen: &mut Pen<'_, DB>,
     frame: &Frame,
     x: &Tasks,
     counts: &[u32],
 ) {
-    let at = |tasks: u32| frame.x(x.share(f64::from(tasks)));
+    let at = |tasks: u32| inset(frame, x.share(f64::from(tasks)));
     for tasks in counts {
         let from = (at(*tasks), frame.bottom);
         pen.line(&[from, (from.0, from.1 + 4.0)], MUTED, 1.0);
@@ -80,7 +86,7 @@ fn draw_topology<DB: DrawingBackend>(
         if !(0.0..=1.0).contains(&share) {
             continue;
         }
-        let at = frame.x(share);
+        let at = inset(frame, share);
         let from = (at, frame.top - 4.0);
         pen.dashed(&[from, (at, frame.bottom)], palette::ENVIRONMENT, 0.75, (2.0, 3.0));
         let half = text_width(label) / 2.0;
@@ -103,13 +109,14 @@ fn draw_ideal<DB: DrawingBackend>(
     let (Some(first), Some(last)) = (counts.first(), counts.last()) else { return };
     let end = f64::from(*last).min(y.high / slope);
     let start = f64::from(*first);
-    if end <= start {
+    // A line that leaves the plot at once says nothing.
+    if end <= start * 1.3 {
         return;
     }
     let steps = 48;
     let path: Vec<_> = (0..=steps)
         .map(|i| start * (end / start).powf(f64::from(i) / f64::from(steps)))
-        .map(|tasks| (frame.x(x.share(tasks)), frame.y(y.share(slope * tasks))))
+        .map(|tasks| (inset(frame, x.share(tasks)), frame.y(y.share(slope * tasks))))
         .collect();
     pen.dashed(&path, MUTED, 1.25, (1.5, 3.5));
     let (end_x, end_y) = path[path.len() - 1];
@@ -129,7 +136,7 @@ fn draw_line<DB: DrawingBackend>(
     // Lines stand side by side so that their whiskers do not hide each other.
     let nudge = (index as f64 - (plot.lines.len() - 1) as f64 / 2.0) * 4.0;
     let at = |tasks: u32, value: f64| {
-        (frame.x(x.share(f64::from(tasks))) + nudge, frame.y(y.share(value)))
+        (inset(frame, x.share(f64::from(tasks))) + nudge, frame.y(y.share(value)))
     };
     let drawn = || line.points.iter().filter(|point| point.value.is_finite());
     let path: Vec<_> = drawn().map(|point| at(point.tasks, point.value)).collect();
@@ -183,7 +190,7 @@ fn draw_end_labels<DB: DrawingBackend>(
 ) {
     let ends = plot.lines.iter().enumerate().filter_map(|(index, line)| {
         let last = line.points.iter().rev().find(|point| point.value.is_finite())?;
-        let at = (frame.x(x.share(f64::from(last.tasks))), frame.y(y.share(last.value)));
+        let at = (inset(frame, x.share(f64::from(last.tasks))), frame.y(y.share(last.value)));
         Some((index, at))
     });
     let mut ends: Vec<_> = ends.collect();
@@ -191,7 +198,7 @@ fn draw_end_labels<DB: DrawingBackend>(
     let heights = spread(ends.iter().map(|(_, at)| at.1), LINE_PX - 2.0, frame.bottom);
     for ((index, at), height) in ends.iter().zip(heights) {
         let label = fit(&plot.lines[*index].label, room);
-        pen.text(&label, (at.0 + 14.0, height), Align::Left, palette::series(*index));
+        pen.text(&label, (at.0 + 12.0, height), Align::Left, palette::series(*index));
     }
 }
 

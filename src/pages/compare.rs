@@ -178,7 +178,7 @@ fn filled(
         base: CommitMark::new(&base.commit, &base.subject),
         head: CommitMark::new(&head.commit, &head.subject),
         class: judged.class(),
-        words: judged.comparison.judgement.words.clone(),
+        words: judged.words(),
         metric: metric.full(),
         mean: mean_name(direction_of(metric.direction)),
         rule: rule(),

@@ -8,7 +8,7 @@ use axum::response::Html;
 use super::failure::Failure;
 use super::incidents::{change_words, class, what};
 use super::metric::Metric;
-use super::view::{CommitMark, Figure, Layout, Section, Value, When};
+use super::view::{CommitMark, Figure, Layout, Section, Value, When, parameter_words};
 use super::{shown, sides};
 use crate::app::App;
 use crate::chart::{CurvePlot, Size, svg};
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::format;
 use crate::model::environment::diff;
 use crate::model::incident::{Event, Incident, IncidentStep, Message};
-use crate::model::{Curve, IncidentId, Revision};
+use crate::model::{Curve, CurveId, IncidentId, Revision};
 
 /// Curves drawn before and after.
 const DRAWN: usize = 4;
@@ -28,21 +28,34 @@ const COMMITS: i64 = 200;
 
 const PLOT: Size = Size { width: 520, height: 280 };
 
-/// One step that stands.
+/// The steps of one curve that stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MovedRow {
-    /// Address of the curve at this step.
+pub struct MovedGroup {
+    /// Address of the curve.
     pub href: String,
     /// Workload id.
     pub workload: String,
-    /// Metric with unit.
-    pub metric: String,
-    /// Task count.
-    pub tasks: i32,
+    /// Parameters in words.
+    pub parameters: String,
     /// The machine's id in addresses.
     pub machine_id: String,
     /// Its name.
     pub machine_name: String,
+    /// Steps.
+    pub rows: Vec<MovedRow>,
+}
+
+/// One step that stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedRow {
+    /// Address of the curve's history at this step.
+    pub href: String,
+    /// Metric.
+    pub metric: String,
+    /// `ops/s, higher`.
+    pub unit: String,
+    /// Task count.
+    pub tasks: i32,
     /// Level before.
     pub before: Value,
     /// Level after.
@@ -114,8 +127,8 @@ pub struct IncidentView {
     pub opened: When,
     /// When anything about it last changed.
     pub changed: When,
-    /// Steps that stand.
-    pub moved: Vec<MovedRow>,
+    /// Steps that stand, by curve.
+    pub moved: Vec<MovedGroup>,
     /// The curves that moved most.
     pub curves: Vec<BeforeAfter>,
     /// Last good commit, shortened.
@@ -177,7 +190,7 @@ async fn view(app: &App, incident: &Incident) -> Result<IncidentView> {
         state: incident.state.word(),
         opened: When::new(incident.opened_at, now),
         changed: When::new(incident.changed_at, now),
-        moved: standing.iter().map(|step| moved_row(step)).collect(),
+        moved: moved(&standing),
         curves: before_and_after(app, &standing).await?,
         good: format::commit(&incident.good.commit).to_owned(),
         bad: format::commit(&incident.bad.commit).to_owned(),
@@ -189,15 +202,36 @@ async fn view(app: &App, incident: &Incident) -> Result<IncidentView> {
     })
 }
 
+/// Steps by curve, curves in the order of their first step.
+fn moved(steps: &[&IncidentStep]) -> Vec<MovedGroup> {
+    let mut groups: Vec<(CurveId, MovedGroup)> = Vec::new();
+    for step in steps {
+        match groups.iter_mut().find(|(curve, _)| *curve == step.curve) {
+            Some((_, group)) => group.rows.push(moved_row(step)),
+            None => groups.push((step.curve, moved_group(step))),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+fn moved_group(step: &IncidentStep) -> MovedGroup {
+    MovedGroup {
+        href: format!("/curves/{}", step.curve),
+        workload: step.workload.clone(),
+        parameters: parameter_words(&step.parameters),
+        machine_id: step.machine_public_id.clone(),
+        machine_name: step.machine_name.clone(),
+        rows: vec![moved_row(step)],
+    }
+}
+
 fn moved_row(step: &IncidentStep) -> MovedRow {
     let metric = metric_of(step);
     MovedRow {
         href: format!("/curves/{}?tasks={}#history", step.curve, step.tasks),
-        workload: step.workload.clone(),
-        metric: metric.full(),
+        metric: metric.title(),
+        unit: format!("{}, {}", metric.unit.symbol(), metric.direction.word()),
         tasks: step.tasks,
-        machine_id: step.machine_public_id.clone(),
-        machine_name: step.machine_name.clone(),
         before: Value::new(step.before),
         after: Value::new(step.after),
         change: step.ratio.map_or("no ratio".into(), format::change_with_interval),
@@ -240,7 +274,8 @@ async fn one_before_and_after(
         lines.push(sides::line(format::commit(&end.commit), &pooled, |_| 1.0));
     }
     let metric = metric_of(step);
-    let plot = CurvePlot { y_title: metric.axis(), lines, ..CurvePlot::default() };
+    let topology = sides::topology(app, curve).await?;
+    let plot = CurvePlot { y_title: metric.axis(), lines, topology, ..CurvePlot::default() };
     let (good, bad) = (&step.good.commit, &step.bad.commit);
     let name = &metric.name;
     Ok(BeforeAfter {

@@ -80,9 +80,15 @@ impl IncidentRows {
     }
 }
 
-/// `fallocate/append-truncate from 16 tasks on`, `… at 1, 4 and 16 tasks`.
+/// `fallocate/append-truncate at 1, 4 and 16 tasks`; a metric other than the usual first one is
+/// named.
 pub(super) fn what(headline: &Headline) -> String {
-    format!("{} {}", headline.workload, where_words(&headline.all_tasks, headline.tasks))
+    let place = where_words(&headline.all_tasks, headline.tasks);
+    let metric = match headline.metric.as_str() {
+        "ops_per_s_total" => String::new(),
+        other => format!(", {},", other.replace('_', " ")),
+    };
+    format!("{}{metric} {place}", headline.workload)
 }
 
 fn where_words(all: &[i32], strongest: i32) -> String {

@@ -118,6 +118,21 @@ fn topology(identity: &wire::Identity) -> String {
     )
 }
 
+/// Task counts at which tasks, placed a core each, package by package, fill a part of the machine.
+pub(super) fn topology_marks(identity: &wire::Identity) -> Vec<(u32, String)> {
+    let cores = identity.cores.max(1);
+    let mut marks = Vec::new();
+    if identity.numa_nodes > identity.sockets {
+        marks.push((cores / identity.numa_nodes, "NUMA node full".to_owned()));
+    }
+    if identity.sockets > 1 {
+        marks.push((cores / identity.sockets, "socket full".to_owned()));
+    }
+    let all = if identity.threads > cores { "cores full, SMT begins" } else { "cores full" };
+    marks.push((cores, all.to_owned()));
+    marks
+}
+
 fn identity(identity: &wire::Identity) -> Facts {
     let fact = |key: &str, value: String| (key.to_owned(), value);
     let mut facts = vec![
@@ -167,4 +182,38 @@ fn curve_link(curve: &Curve) -> (String, String) {
         words => format!("{}, {words} ({})", curve.workload, curve.project_name),
     };
     (format!("/curves/{}", curve.id), title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_is_marked_where_parts_of_the_machine_are_full() {
+        let mut identity = wire::Identity {
+            architecture: "x86_64".into(),
+            cpu_model: "Test CPU".into(),
+            sockets: 2,
+            cores: 96,
+            threads: 192,
+            numa_nodes: 4,
+            caches: Vec::new(),
+            memory_class: "1536 GiB".into(),
+            hardware_id: "dmi".into(),
+        };
+        let mark = |tasks, label: &str| (tasks, label.to_owned());
+        assert_eq!(
+            topology_marks(&identity),
+            [
+                mark(24, "NUMA node full"),
+                mark(48, "socket full"),
+                mark(96, "cores full, SMT begins")
+            ]
+        );
+        assert!(
+            topology(&identity).starts_with("Test CPU: 2 sockets of 48 cores, 2 threads a core")
+        );
+        (identity.sockets, identity.numa_nodes, identity.threads) = (1, 1, 96);
+        assert_eq!(topology_marks(&identity), [mark(96, "cores full")]);
+    }
 }

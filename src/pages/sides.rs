@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::machine::topology_marks;
 use super::metric::Metric;
 use crate::app::App;
 use crate::chart::{CurveLine, CurvePoint};
@@ -20,11 +21,18 @@ pub async fn load(app: &App, curve: &Curve, revision: RevisionId) -> Result<Vec<
     Ok(db::history::list(&app.db, curve, &filter, true).await?)
 }
 
-/// The metrics of a curve, the one people look at first in front.
+/// Where parts of the curve's machine are full, to be marked on its plots.
+pub async fn topology(app: &App, curve: &Curve) -> Result<Vec<(u32, String)>> {
+    let machine = db::machine::find(&app.db, curve.machine).await?;
+    Ok(machine.map(|machine| topology_marks(&machine.identity)).unwrap_or_default())
+}
+
+/// The metrics of a curve: the one people look at first, then that per CPU-second, then the rest.
 pub fn metrics(series: &[Series]) -> Vec<Metric> {
     let mut found: Vec<Metric> = Vec::new();
-    let by_rank = series.iter().filter(|s| s.primary).chain(series.iter().filter(|s| !s.primary));
-    for metric in by_rank.map(Metric::of) {
+    let mut by_rank: Vec<&Series> = series.iter().collect();
+    by_rank.sort_by_key(|one| (!one.primary, one.metric != policy::PER_CPU_SECOND));
+    for metric in by_rank.into_iter().map(Metric::of) {
         if !found.iter().any(|known| known.name == metric.name) {
             found.push(metric);
         }
@@ -89,6 +97,17 @@ pub async fn judge(
 }
 
 impl Judged {
+    /// The verdict over the curve: the word first, then the figures.
+    pub fn words(&self) -> String {
+        let words = &self.comparison.judgement.words;
+        match self.class() {
+            word @ ("regression" | "improvement") if !words.contains(word) => {
+                format!("{word}, {words} tasks")
+            }
+            _ => words.clone(),
+        }
+    }
+
     /// Class of the style sheet for the verdict over the curve.
     pub fn class(&self) -> &'static str {
         use crate::model::step::Change;

@@ -116,6 +116,15 @@ impl Value {
         Value { shown: format::number(value), exact: format::exact(value) }
     }
 
+    /// One side of an inequality: a limit reads as it was set.
+    pub fn limit(value: Option<f64>) -> Value {
+        let mut view = Value::maybe(value);
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            view.shown = format::limit(value);
+        }
+        view
+    }
+
     /// A value, or a dash.
     pub fn maybe(value: Option<f64>) -> Value {
         let none = || Value { shown: "–".into(), exact: "none".into() };
@@ -251,9 +260,9 @@ impl Evidence {
     ) -> Evidence {
         let line = |(index, line): (usize, &crate::model::step::Inequality)| Line {
             what: line.what.clone(),
-            left: Value::maybe(line.left),
+            left: Value::limit(line.left),
             relation: line.relation.replace(">=", "≥").replace("<=", "≤"),
-            right: Value::maybe(line.right),
+            right: Value::limit(line.right),
             holds: line.holds,
             decides: decided_by == Some(index),
         };

@@ -161,8 +161,9 @@ fn plot(
         };
         bands.push(Band { from, to, label, worse: step.change == Change::Regression });
     }
-    let changes: Vec<usize> = bands.iter().map(|band| band.to).collect();
     let environments = environment_changes(runs, environments, place);
+    let steps = bands.iter().map(|band| band.to);
+    let changes: Vec<usize> = steps.chain(environments.iter().map(|(at, _)| *at)).collect();
     let drawn: Vec<HistoryColumn> = columns.iter().map(|(_, column)| column.clone()).collect();
     HistoryPlot {
         y_title: format!("{} at {tasks} tasks, {}", metric.title(), metric.axis()),

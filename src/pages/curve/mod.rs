@@ -134,7 +134,8 @@ async fn view(app: &App, curve: &Curve, choice: &Choice) -> Result<CurveView> {
     };
     view.revisions = chosen.options();
     view.verdict = verdict(app, curve, &series, primary, (&chosen, &base, &head)).await?;
-    fill_figures(&mut view, &series, &metrics, (&base, &head));
+    let topology = sides::topology(app, curve).await?;
+    fill_figures(&mut view, &series, &metrics, (&base, &head), &topology);
     view.environment = environment(app, &head).await?;
     history::fill(app, curve, primary, (&chosen, &failed), choice, &mut view).await?;
     Ok(view)
@@ -182,7 +183,7 @@ async fn verdict(
     let (base, head) = (&base_revision.commit, &chosen.head.commit);
     Ok(Some(VerdictLine {
         class: judged.class(),
-        words: judged.comparison.judgement.words.clone(),
+        words: judged.words(),
         why: format!("/compare?curve={}&base={base}&head={head}#why", curve.id),
         sides: format!(
             "{} against {}, {}.",
@@ -198,6 +199,7 @@ fn fill_figures(
     series: &[Series],
     metrics: &[Metric],
     (base, head): (&[Measurement], &[Measurement]),
+    topology: &[(u32, String)],
 ) {
     let pooled =
         |side, metric: &Metric| sides::by_tasks(&sides::of_metric(side, series, &metric.name));
@@ -205,6 +207,7 @@ fn fill_figures(
         let sides = plots::Sides {
             base: (!base.is_empty()).then(|| (sides::label(base, "base"), pooled(base, metric))),
             head: (sides::label(head, "head"), pooled(head, metric)),
+            topology: topology.to_vec(),
         };
         if index == 0 {
             view.primary_title = metric.title();

@@ -18,6 +18,8 @@ pub struct Sides {
     pub base: Option<(String, BTreeMap<u32, Vec<f64>>)>,
     /// Filled markers.
     pub head: (String, BTreeMap<u32, Vec<f64>>),
+    /// Where parts of the machine are full.
+    pub topology: Vec<(u32, String)>,
 }
 
 impl Sides {
@@ -36,7 +38,8 @@ pub fn main(metric: &Metric, sides: &Sides) -> Figure {
     let lines = sides.lines(|_| 1.0);
     let at_one = |line: &CurveLine| line.points.first().filter(|p| p.tasks == 1).map(|p| p.value);
     let ideal = lines.first().and_then(at_one).filter(|_| is_total(metric));
-    let plot = CurvePlot { y_title: metric.axis(), lines, ideal, ..CurvePlot::default() };
+    let topology = sides.topology.clone();
+    let plot = CurvePlot { y_title: metric.axis(), lines, topology, ideal };
     let caption = "Against tasks; points are medians of all windows with 95 % intervals.";
     Figure::two(caption, (WIDE, NARROW), |size| svg::curve(&plot, size))
 }
