@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
+mod templates;
 
 mod alert;
 mod api;
@@ -13,4 +14,5 @@ mod journey;
 mod layers;
 mod mail;
 mod migrations;
+mod pages;
 mod postgres;

@@ -130,9 +130,8 @@ async fn check(browser: &Browser, name: &str) -> Result<()> {
     let shots = std::env::var_os("SCALEWATCH_SHOTS").map(PathBuf::from);
     for look in LOOKS {
         browser.look(look).await?;
-        let sticks_out = "document.documentElement.scrollWidth - window.innerWidth";
-        let sticks_out = browser.evaluate(sticks_out).await?;
-        ensure!(sticks_out.as_i64() <= Some(0), "{name}, {}: {sticks_out} px wide", look.name);
+        let width = browser.evaluate("document.documentElement.scrollWidth").await?;
+        ensure!(width.as_u64() <= Some(look.width.into()), "{name}, {}: {width} px", look.name);
         let background = "getComputedStyle(document.body).backgroundColor";
         let background = browser.evaluate(background).await?;
         let expected = if look.scheme == "dark" { "rgb(18, 20, 22)" } else { "rgb(251, 251, 249)" };

@@ -1,0 +1,507 @@
+//! Every view with nothing, one and many of everything, and with markup in every text.
+
+use askama::Template;
+use scalewatch::chart::{CurveLine, CurvePlot, CurvePoint, Size, svg};
+use scalewatch::pages::compare::{CompareView, PointRow};
+use scalewatch::pages::curve::{
+    Cell, CurveView, HistoryRow, MetricTable, RevisionOption, RunFigures, TableRow, TaskChoice,
+    VerdictLine,
+};
+use scalewatch::pages::curves::{CurveRow, CurvesView};
+use scalewatch::pages::failure::FailureView;
+use scalewatch::pages::incident::{
+    BeforeAfter, CommitRow, EventRow, IncidentView, MovedGroup, MovedRow,
+};
+use scalewatch::pages::incidents::{IncidentRow, IncidentRows, IncidentsView, StateChoice};
+use scalewatch::pages::machine::{EnvironmentRow, MachineView};
+use scalewatch::pages::overview::{MachineRow, OverviewView};
+use scalewatch::pages::run::{self, FailedRow, PointView, RunView, SummaryRow, WindowRow};
+use scalewatch::pages::view::{
+    ChangeRow, CommitMark, EnvironmentChanges, Evidence, Facts, Figure, Layout, Line, RunRow,
+    RunRows, Section, Value, When,
+};
+use scalewatch::pages::why::{Neighbour, StepView, WhyView};
+
+use crate::support::noon;
+
+/// How many of everything, and what every text says.
+#[derive(Clone, Copy)]
+struct Sample<'a>(usize, &'a str);
+
+const MARKUP: &str = "<script>alert(\"x\")</script>&'";
+
+#[test]
+fn every_page_renders_with_nothing_one_and_many() {
+    for n in [0, 1, 7] {
+        for (name, html) in every_page(Sample(n, "plain")) {
+            assert_well_formed(name, &html);
+            assert!(html.contains("plain"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn markup_in_any_text_is_shown_and_never_obeyed() {
+    for (name, html) in every_page(Sample(2, MARKUP)) {
+        assert_well_formed(name, &html);
+        assert!(!html.contains("<script"), "{name}");
+        assert!(html.contains("&#60;script&#62;"), "{name} shows it");
+    }
+}
+
+/// Tags that are opened are closed; tables have captions and headers scopes; ids are unique;
+/// nothing needs a style attribute.
+fn assert_well_formed(name: &str, html: &str) {
+    for tag in ["table", "tr", "section", "details", "figure", "svg", "form", "main", "ul"] {
+        let opened =
+            html.matches(&format!("<{tag}>")).count() + html.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, html.matches(&format!("</{tag}>")).count(), "<{tag}> in {name}");
+    }
+    assert_eq!(html.matches("<table").count(), html.matches("<caption").count(), "{name}");
+    assert_eq!(
+        html.matches("<th ").count() + html.matches("<th>").count(),
+        html.matches("scope=\"").count(),
+        "{name}"
+    );
+    assert!(!html.contains("style="), "{name}");
+    let mut ids: Vec<_> =
+        html.split(" id=\"").skip(1).filter_map(|s| s.split('"').next()).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(all, ids.len(), "{name} repeats an id");
+    assert!(html.contains("<main id=\"content\">") && html.contains("href=\"#content\""), "{name}");
+}
+
+fn every_page(sample: Sample<'_>) -> Vec<(&'static str, String)> {
+    let rendered = |view: &dyn askama::DynTemplate| view.dyn_render().expect("the view renders");
+    vec![
+        ("overview", rendered(&sample.overview())),
+        ("curves", rendered(&sample.curves())),
+        ("curve", rendered(&sample.curve())),
+        ("compare", rendered(&sample.compare())),
+        ("incidents", rendered(&sample.incidents())),
+        ("incident", rendered(&sample.incident())),
+        ("why", rendered(&sample.why())),
+        ("machine", rendered(&sample.machine())),
+        ("run", rendered(&sample.run())),
+        ("failure", sample.failure().render().expect("the view renders")),
+    ]
+}
+
+impl Sample<'_> {
+    fn text(self) -> String {
+        self.1.to_owned()
+    }
+
+    fn many<T>(self, one: impl Fn(usize) -> T) -> Vec<T> {
+        (0..self.0).map(one).collect()
+    }
+
+    fn pairs(self) -> Vec<(String, String)> {
+        self.many(|_| (self.text(), self.text()))
+    }
+
+    fn layout(self) -> Layout {
+        Layout::new(self.text(), Section::Curves)
+    }
+
+    fn when(self) -> When {
+        When::new(noon(), noon())
+    }
+
+    fn commit(self) -> CommitMark {
+        CommitMark::new(self.1, self.1)
+    }
+
+    fn facts(self) -> Facts {
+        Facts { caption: self.text(), key_title: "fact", facts: self.pairs() }
+    }
+
+    fn figure(self) -> Figure {
+        let point = |index| CurvePoint { tasks: index as u32 + 1, value: 3.5, interval: None };
+        let line = CurveLine { label: self.text(), points: self.many(point) };
+        let plot = CurvePlot { y_title: self.text(), lines: vec![line], ..CurvePlot::default() };
+        let sizes = (Size { width: 600, height: 300 }, Size { width: 300, height: 200 });
+        Figure::two(self.text(), sizes, |size| svg::curve(&plot, size))
+    }
+
+    fn evidence(self) -> Evidence {
+        let line = |index| Line {
+            what: self.text(),
+            left: Value::new(0.25),
+            relation: "≤".into(),
+            right: Value::new(5.0),
+            holds: index % 2 == 0,
+            decides: index == 0,
+        };
+        Evidence {
+            title: self.text(),
+            lines: self.many(line),
+            set_aside: self.many(|_| self.text()),
+            used: self.many(|_| "1.5".into()),
+        }
+    }
+
+    fn runs(self) -> RunRows {
+        let row = |_| RunRow {
+            id: "00000000-0000-4000-8000-000000000000".into(),
+            short_id: "00000000".into(),
+            commit: self.commit(),
+            project: self.text(),
+            machine_id: "abc".into(),
+            machine_name: self.text(),
+            points: "1 point".into(),
+            finished: self.when(),
+        };
+        RunRows { caption: self.text(), rows: self.many(row) }
+    }
+
+    fn incident_rows(self) -> IncidentRows {
+        let row = |index| IncidentRow {
+            id: index as i64,
+            what: self.text(),
+            class: "regression",
+            change: self.text(),
+            good: self.text(),
+            bad: self.text(),
+            machines: self.text(),
+            state: "new",
+            changed: self.when(),
+        };
+        IncidentRows { caption: self.text(), rows: self.many(row) }
+    }
+
+    fn overview(self) -> OverviewView {
+        let machine = |_| MachineRow {
+            id: "abc".into(),
+            name: self.text(),
+            hardware: self.text(),
+            cores: 4,
+            threads: 8,
+            last_seen: (self.0 > 1).then(|| self.when()),
+        };
+        OverviewView {
+            layout: self.layout(),
+            heading: self.text(),
+            machines_count: "1 machine".into(),
+            curves_count: "1 curve".into(),
+            runs_count: "1 run".into(),
+            due: self.0 as i64,
+            has_runs: self.0 > 0,
+            public_url: self.text(),
+            incidents: self.incident_rows(),
+            machines: self.many(machine),
+            runs: self.runs(),
+        }
+    }
+
+    fn curves(self) -> CurvesView {
+        let row = |index| CurveRow {
+            id: index as i64,
+            workload: self.text(),
+            parameters: self.text(),
+            project: self.text(),
+            machine_id: "abc".into(),
+            machine_name: self.text(),
+            tasks: "1, 2".into(),
+        };
+        CurvesView {
+            layout: self.layout(),
+            filters: self.pairs(),
+            caption: self.text(),
+            rows: self.many(row),
+        }
+    }
+
+    fn table(self) -> MetricTable {
+        let cell = |_| {
+            (self.0 != 1).then(|| Cell { median: Value::new(3.0), interval: "–".into(), n: 10 })
+        };
+        let row = |index| TableRow {
+            tasks: index as u32,
+            cells: vec![cell(0), cell(1)],
+            change: "−1.0 %".into(),
+        };
+        MetricTable {
+            metric: self.text(),
+            sides: vec![self.text(), self.text()],
+            rows: self.many(row),
+        }
+    }
+
+    fn history_row(self, index: usize) -> HistoryRow {
+        let values = RunFigures {
+            median: Value::new(1.0),
+            min: Value::new(1.0),
+            max: Value::new(1.0),
+            n: 10,
+        };
+        HistoryRow {
+            commit: self.commit(),
+            values: (index > 0).then_some(values),
+            run: "abc".into(),
+            run_short: "abc".into(),
+            finished: self.when(),
+        }
+    }
+
+    fn curve(self) -> CurveView {
+        let verdict = VerdictLine {
+            class: "regression",
+            words: self.text(),
+            why: "/compare".into(),
+            sides: self.text(),
+        };
+        let option = |index| RevisionOption {
+            commit: "abc".into(),
+            label: self.text(),
+            is_base: index == 0,
+            is_head: index == 1,
+        };
+        let task = |index| TaskChoice {
+            tasks: index as i32,
+            href: "/curves/1".into(),
+            chosen: index == 0,
+        };
+        CurveView {
+            layout: self.layout(),
+            id: 1,
+            workload: self.text(),
+            version: 1,
+            parameters: self.pairs(),
+            project: self.text(),
+            machine_id: "abc".into(),
+            machine_name: self.text(),
+            verdict: (self.0 > 1).then_some(verdict),
+            revisions: self.many(option),
+            failed_runs: self.pairs(),
+            tasks: 4,
+            tasks_words: "4 tasks".into(),
+            primary_title: self.text(),
+            main_figure: self.figure(),
+            beside: self.many(|_| self.figure()),
+            small_figures: self.many(|_| self.figure()),
+            tables: self.many(|_| self.table()),
+            task_choices: self.many(task),
+            history: self.figure(),
+            history_rows: self.many(|index| self.history_row(index)),
+            what: (self.0 > 1).then_some("A control."),
+            environment: self.facts(),
+        }
+    }
+
+    fn compare(self) -> CompareView {
+        let row = |index| PointRow {
+            tasks: index as u32,
+            tasks_words: self.text(),
+            base: Value::maybe(None),
+            head: Value::new(3.0),
+            change: self.text(),
+            verdict: "no change",
+            class: "undecided",
+            mmtests: "–".into(),
+            lkp: "–".into(),
+            lkp_verdict: "not enough data",
+            open: index == 0,
+            evidence: self.evidence(),
+        };
+        let change = |_| ChangeRow { key: self.text(), base: self.text(), head: self.text() };
+        CompareView {
+            layout: self.layout(),
+            id: 1,
+            workload: self.text(),
+            parameters: self.pairs(),
+            project: self.text(),
+            machine_id: "abc".into(),
+            machine_name: self.text(),
+            base: self.commit(),
+            head: self.commit(),
+            class: "undecided",
+            words: self.text(),
+            metric: self.text(),
+            mean: "Hmean",
+            rule: self.text(),
+            environment_changes: EnvironmentChanges { changes: self.many(change) },
+            set_aside: self.many(|_| self.text()),
+            figure: self.figure(),
+            lines_figure: self.figure(),
+            rows: self.many(row),
+        }
+    }
+
+    fn incidents(self) -> IncidentsView {
+        let choice =
+            |index| StateChoice { name: "open", href: "/incidents".into(), chosen: index == 0 };
+        IncidentsView {
+            layout: self.layout(),
+            choices: self.many(choice),
+            incidents: self.incident_rows(),
+        }
+    }
+
+    fn moved(self) -> MovedGroup {
+        let row = |_| MovedRow {
+            href: "/curves/1".into(),
+            metric: self.text(),
+            unit: "ops/s, higher".into(),
+            tasks: 4,
+            before: Value::new(3.0),
+            after: Value::new(2.0),
+            change: self.text(),
+            class: "regression",
+            bad: self.text(),
+        };
+        MovedGroup {
+            href: "/curves/1".into(),
+            workload: self.text(),
+            parameters: self.text(),
+            machine_id: "abc".into(),
+            machine_name: self.text(),
+            rows: self.many(row),
+        }
+    }
+
+    fn incident(self) -> IncidentView {
+        let curve = |_| BeforeAfter {
+            title: self.text(),
+            href: "/curves/1".into(),
+            compare: "/compare".into(),
+            figure: self.figure(),
+        };
+        let commit = |_| CommitRow { commit: self.commit(), order: self.text(), part: "first bad" };
+        let event = |_| EventRow { at: self.when(), kind: self.text(), detail: self.text() };
+        IncidentView {
+            layout: self.layout(),
+            id: 1,
+            project: self.text(),
+            branch: self.text(),
+            heading: self.text(),
+            class: "regression",
+            words: self.text(),
+            state: "new",
+            opened: self.when(),
+            changed: self.when(),
+            moved: self.many(|_| self.moved()),
+            curves: self.many(curve),
+            good: self.text(),
+            bad: self.text(),
+            commits_words: self.text(),
+            commits: self.many(commit),
+            environment_words: self.text(),
+            events: self.many(event),
+            mails: self.many(|_| self.text()),
+        }
+    }
+
+    fn why(self) -> WhyView {
+        let neighbour = || Neighbour { words: self.text(), evidence: self.evidence() };
+        let step = |index| StepView {
+            title: self.text(),
+            href: "/curves/1".into(),
+            class: "regression",
+            words: self.text(),
+            retracted: index == 0,
+            evidence: self.evidence(),
+            neighbour: (index > 0).then(neighbour),
+        };
+        WhyView {
+            layout: self.layout(),
+            id: 1,
+            heading: self.text(),
+            rule: self.text(),
+            steps: self.many(step),
+        }
+    }
+
+    fn machine(self) -> MachineView {
+        let environment = |_| EnvironmentRow { since: self.when(), runs: 3, changes: self.text() };
+        MachineView {
+            layout: self.layout(),
+            id: "abc".into(),
+            name: self.text(),
+            topology: self.text(),
+            registered: self.when(),
+            last_seen: (self.0 > 1).then(|| self.when()),
+            identity: self.facts(),
+            environments: self.many(environment),
+            newest: self.facts(),
+            curves: self.pairs(),
+            runs: self.runs(),
+        }
+    }
+
+    fn run_curve(self) -> run::CurveView {
+        let summary = |_| SummaryRow {
+            tasks: 4,
+            metric: self.text(),
+            median: Value::new(1.0),
+            min: Value::new(1.0),
+            max: Value::new(1.0),
+            sd: Value::maybe(None),
+            n: 1,
+        };
+        let window = |index| WindowRow {
+            number: index + 1,
+            dt_ms: "1000.000".into(),
+            ops_per_s: Value::new(1.0),
+            ops_per_cpu_s: Value::maybe(None),
+            ops: "1 2".into(),
+            cpu_ms: "1 2".into(),
+        };
+        let point = |_| PointView {
+            tasks_words: "4 tasks".into(),
+            words: self.text(),
+            windows: self.many(window),
+        };
+        run::CurveView {
+            id: 1,
+            workload: self.text(),
+            version: 1,
+            parameters: self.pairs(),
+            figures: self.many(|_| self.figure()),
+            summaries: self.many(summary),
+            points: self.many(point),
+        }
+    }
+
+    fn run(self) -> RunView {
+        let failed = |_| FailedRow {
+            curve: 1,
+            workload: self.text(),
+            tasks: 4,
+            call: self.text(),
+            errno: "28".into(),
+            task: "1".into(),
+            detail: self.text(),
+        };
+        RunView {
+            layout: self.layout(),
+            id: "abc".into(),
+            short_id: "abc".into(),
+            commit: self.commit(),
+            project: self.text(),
+            branch: self.text(),
+            machine_id: "abc".into(),
+            machine_name: self.text(),
+            started: self.when(),
+            took: "1.0 s".into(),
+            received: self.when(),
+            points_words: "1 point".into(),
+            failed: self.many(failed),
+            curves: self.many(|_| self.run_curve()),
+            environment: self.facts(),
+            artefacts: self.many(|_| self.text()),
+        }
+    }
+
+    fn failure(self) -> FailureView {
+        FailureView {
+            layout: self.layout(),
+            heading: self.text(),
+            detail: self.text(),
+            advice: self.text(),
+            number: (self.0 > 0).then(|| "0123abcd".into()),
+        }
+    }
+}
