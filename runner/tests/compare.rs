@@ -197,6 +197,19 @@ fn a_missing_baseline_never_passes() {
 }
 
 #[test]
+fn a_second_machine_without_a_baseline_does_not_hide_behind_the_first() {
+    let mut head = runs(11, 5, HEAD, &[(1, 100_000.0)]);
+    let mut elsewhere = runs(21, 5, HEAD, &[(1, 50_000.0)]);
+    elsewhere.iter_mut().for_each(|report| report.machine.id = "ffffffffffffffff".into());
+    head.extend(elsewhere);
+    let columns = two(runs(1, 5, BASE, &[(1, 100_000.0)]), head);
+    let (judged, paired) = usual(&columns);
+    assert_eq!(verdicts(&judged[0]), [(1, Verdict::NoChange)]);
+    assert_eq!(paired.unpaired.len(), 1);
+    assert_eq!(code(&columns), Exit::NotEnoughData);
+}
+
+#[test]
 fn a_point_that_one_side_lacks_is_not_enough_data() {
     let columns =
         two(runs(1, 5, BASE, &[(1, 50_000.0)]), runs(11, 5, HEAD, &[(1, 50_000.0), (2, 90_000.0)]));

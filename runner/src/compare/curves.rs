@@ -116,12 +116,10 @@ pub fn pair(columns: &[Column], metrics: &Metrics) -> Paired {
         if there[0] && there[1..].contains(&true) {
             pair_metrics(key, &sides, metrics, &mut paired);
         }
-        for (column, _) in columns.iter().zip(&there).skip(1).filter(|(_, there)| !**there) {
-            if there[0] {
-                paired.unpaired.push(missing(key, &sides, columns, &column.name));
-            }
-        }
-        if !there[0] && counterpart(key, &sides[0]).is_none() {
+        if there[0] {
+            let lacking = (1..columns.len()).filter(|&column| !there[column]);
+            paired.unpaired.extend(lacking.map(|column| missing(key, &sides, columns, column)));
+        } else if !said_already(key, &sides) {
             paired.unpaired.push(Unpaired {
                 what: in_words(key),
                 why: format!("{} has nothing to compare it with", columns[0].name),
@@ -168,10 +166,19 @@ fn counterpart<'a>(key: &Key, side: &'a Side<'_>) -> Option<&'a Key> {
     side.keys().find(|k| k.workload == key.workload && k.parameters == key.parameters)
 }
 
-fn missing(key: &Key, sides: &[Side<'_>], columns: &[Column], name: &str) -> Unpaired {
-    let at = columns.iter().position(|column| column.name == name).unwrap_or(0);
+/// Whether the base has it under another machine, project or version that a head lacks: then that
+/// one was said to be not comparable, and saying it from this side too would say it twice.
+fn said_already(key: &Key, sides: &[Side<'_>]) -> bool {
+    sides[0].keys().any(|k| {
+        k.workload == key.workload
+            && k.parameters == key.parameters
+            && sides[1..].iter().any(|side| !side.contains_key(k))
+    })
+}
+
+fn missing(key: &Key, sides: &[Side<'_>], columns: &[Column], at: usize) -> Unpaired {
     let Some(other) = counterpart(key, &sides[at]) else {
-        let why = format!("{name} did not measure it");
+        let why = format!("{} did not measure it", columns[at].name);
         return Unpaired { what: in_words(key), why, not_comparable: false };
     };
     let mut differs = Vec::new();

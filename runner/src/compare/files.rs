@@ -99,12 +99,15 @@ pub fn parse(name: &str, text: &str) -> anyhow::Result<Content> {
 /// # Errors
 /// When a file cannot be read, or when the files do not make two sides.
 pub fn read(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Column>> {
+    let stems: BTreeSet<String> = paths.iter().map(|path| stem(path.as_ref())).collect();
     let mut contents = Vec::new();
     for path in paths {
         let path = path.as_ref();
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-        contents.push((stem(path), parse(&name, &text)?));
+        let content = parse(&name, &text)?;
+        let short = if stems.len() == paths.len() { stem(path) } else { name };
+        contents.push((short, content));
     }
     columns(contents)
 }
