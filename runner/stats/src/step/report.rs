@@ -2,7 +2,7 @@
 
 use super::series::Series;
 use super::test::{self, Numbers, REACH};
-use super::{Policy, Step, segments};
+use super::{Policy, Step, modes, segments};
 use crate::interval::hodges_lehmann;
 use crate::{Direction, Evidence, Sample, Verdict};
 
@@ -16,7 +16,13 @@ pub(super) fn steps(
     (0..splits.len())
         .map(|i| {
             let at = segments::bounds(splits, i, series.len());
-            step(series, at, direction, policy, factor)
+            let mut step = step(series, at, direction, policy, factor);
+            let (shown, asked) = modes::support(series, splits, i);
+            if asked > 0.0 {
+                let what = "−ln chance of so long a stay, among other stays at this level";
+                step.evidence.require(what, shown, ">=", asked);
+            }
+            step
         })
         .collect()
 }

@@ -12,7 +12,7 @@ pub(super) const REACH: usize = 256;
 const SHORT: usize = 20;
 
 /// Largest chance that a few points beyond a large shift are spikes of the kind seen before.
-const SPIKES_P: f64 = 1e-4;
+const SPIKES_P: f64 = 1e-6;
 
 /// Everything the decision looks at.
 #[derive(Debug, Clone, Copy)]
