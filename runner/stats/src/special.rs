@@ -212,7 +212,7 @@ pub fn student_quantile(p: f64, df: f64) -> f64 {
         }
         let newton = t - excess / density(t);
         let next = if newton > low && newton < high { newton } else { low / 2.0 + high / 2.0 };
-        if (next - t).abs() <= 1e-14 * t.abs() {
+        if (next - t).abs() <= 1e-12 * t.abs() {
             return next;
         }
         t = next;

@@ -12,7 +12,10 @@ pub(super) const REACH: usize = 256;
 const SHORT: usize = 20;
 
 /// Largest chance that a few points beyond a large shift are spikes of the kind seen before.
-const SPIKES_P: f64 = 1e-6;
+const SPIKES_P: f64 = 2e-6;
+
+/// A step must be this much likelier than a drift: the best of many places is compared.
+const OVER_LINE: f64 = 4.0;
 
 /// Everything the decision looks at.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +32,8 @@ pub(super) struct Numbers {
     pub ln_p_shift: f64,
     /// Chance that the shorter side's points are all spikes.
     pub spikes_p: f64,
-    /// Squared error of two levels ÷ that of a straight line, wild values pulled in.
-    pub step_to_line: f64,
+    /// Twice the log likelihood ratio of two levels over a straight line, wild values pulled in.
+    pub over_line: f64,
 }
 
 impl Numbers {
@@ -62,7 +65,7 @@ impl Numbers {
         let mut lines = vec![
             ("relative change of level", self.relative(), ">=", floor),
             ("change in robust scales", self.scales(), ">=", policy.least_scales),
-            ("squared error of a step, by a straight line's", self.step_to_line, "<", 1.0),
+            ("2 ln likelihood of a step, over a straight line's", self.over_line, ">=", OVER_LINE),
         ];
         let shorter = self.n.min(self.m) as f64;
         if self.ln_p_rank > policy.largest_p.ln() && self.few_points_suffice(policy) {
@@ -83,7 +86,7 @@ impl Numbers {
     pub(super) fn passes(&self, policy: &Policy) -> bool {
         self.relative() >= policy.least_effect.max(policy.noise_floor)
             && self.scales() >= policy.least_scales
-            && self.step_to_line < 1.0
+            && self.over_line >= OVER_LINE
             && (self.ln_p_rank <= policy.largest_p.ln() || self.few_points_suffice(policy))
     }
 
@@ -116,7 +119,7 @@ pub(super) fn numbers(series: &Series, at: (usize, usize, usize), deflation: f64
         ln_p_rank: rank::ln_p(left, right) / deflation,
         ln_p_shift: 0.0,
         spikes_p: 0.0,
-        step_to_line: step_to_line(series, (a, k, b), (before, after), scale),
+        over_line: over_line(series, (a, k, b), (before, after), scale),
     };
     numbers.ln_p_shift = ln_p_shift(&numbers, &residual) / deflation;
     numbers.spikes_p = spikes_p(series, (a, k, b), &numbers);
@@ -169,15 +172,19 @@ fn spikes_p(series: &Series, at: (usize, usize, usize), numbers: &Numbers) -> f6
     let half = numbers.shift() / 2.0;
     let up = (numbers.after > numbers.before) == (k - a >= b - k);
     let out = long.iter().filter(|&&v| if up { v - centre > half } else { centre - v > half });
-    let share = (out.count() as f64 + 0.5) / (long.len() as f64 + 1.0);
+    let share = (out.count() as f64 + 0.25) / (long.len() as f64 + 1.0);
     share.powi(short.min(1000) as i32)
 }
 
-/// Squared error about two levels ÷ that about a straight line over the same values, each first
-/// pulled to within three scales of its level, so that spikes count little. Time is the revision's
-/// number. Below 1 the step explains more than a drift; 0 when it explains all.
-fn step_to_line(series: &Series, at: (usize, usize, usize), levels: (f64, f64), scale: f64) -> f64 {
+/// n · ln(squared error about a straight line ÷ that about two levels) over the same values, each
+/// first pulled to within three scales of its level, so that spikes count little. Time is the
+/// revision's number. Above 0 the step explains more than a drift; infinite when it explains all
+/// or when two revisions are all there is.
+fn over_line(series: &Series, at: (usize, usize, usize), levels: (f64, f64), scale: f64) -> f64 {
     let (a, k, b) = at;
+    if series.group[b - 1] - series.group[a] < 2 {
+        return f64::INFINITY;
+    }
     let n = (b - a) as f64;
     let reach = 3.0 * scale;
     let pulled = |i: usize| {
@@ -200,5 +207,5 @@ fn step_to_line(series: &Series, at: (usize, usize, usize), levels: (f64, f64), 
         step += (pulled(i) - means[usize::from(i >= k)]).powi(2);
     }
     let line = if tt > 0.0 { yy - ty * ty / tt } else { yy };
-    if step <= 0.0 { 0.0 } else { step / line.max(f64::MIN_POSITIVE) }
+    if step <= 0.0 { f64::INFINITY } else { n * (line / step).max(f64::MIN_POSITIVE).ln() }
 }
