@@ -42,3 +42,8 @@ pub fn figure(value: f64) -> String {
     let sign = if value < 0.0 { "−" } else { "" };
     format!("{sign}{magnitude:.digits$}")
 }
+
+/// `1 run`, `3 runs`.
+pub fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}

@@ -46,13 +46,13 @@ fn named(shape: Shape, runs: usize, points: u32, ratio: f64, curves: u64, seed: 
     hits as f64 / curves as f64
 }
 
-/// The rate claimed is 1 %; 3000 curves at exactly that rate exceed 1.6 % once in a thousand.
+/// The rate claimed is 1 %; 1500 curves at exactly that rate exceed 1.8 % about once in a thousand.
 #[test]
 fn no_change_is_called_a_change_in_about_one_curve_of_a_hundred_at_most() {
     for (i, shape) in SHAPES.into_iter().enumerate() {
         for (runs, points) in [(5, 1), (5, 8), (3, 6), (10, 3)] {
-            let rate = named(shape, runs, points, 1.0, 3000, 100 + i as u64);
-            assert!(rate < 0.016, "{shape:?}, {runs} runs, {points} points: {rate}");
+            let rate = named(shape, runs, points, 1.0, 1500, 100 + i as u64);
+            assert!(rate < 0.018, "{shape:?}, {runs} runs, {points} points: {rate}");
         }
     }
 }

@@ -42,25 +42,31 @@ pub fn ratio_of_medians(
         return None;
     }
     let mut random = Random::new(seed);
+    let (mut drawn, mut medians) = (Vec::new(), Vec::new());
     let replicates: Vec<f64> = (0..resamples)
         .map(|_| {
-            let b = replicate(base, &mut random);
-            let h = replicate(head, &mut random);
+            let b = replicate(base, &mut random, &mut drawn, &mut medians);
+            let h = replicate(head, &mut random, &mut drawn, &mut medians);
             if b > 0.0 { h / b } else { f64::NAN }
         })
         .collect();
     percentile(&replicates, level)
 }
 
-fn replicate(runs: &[Vec<f64>], random: &mut Random) -> f64 {
-    let mut medians: Vec<f64> = (0..runs.len())
-        .map(|_| {
-            let run = &runs[random.below(runs.len())];
-            let mut drawn: Vec<f64> = run.iter().map(|_| run[random.below(run.len())]).collect();
-            order::median_in_place(&mut drawn).expect("runs are not empty")
-        })
-        .collect();
-    order::median_in_place(&mut medians).expect("a side has at least one run")
+fn replicate(
+    runs: &[Vec<f64>],
+    random: &mut Random,
+    drawn: &mut Vec<f64>,
+    medians: &mut Vec<f64>,
+) -> f64 {
+    medians.clear();
+    for _ in runs {
+        let run = &runs[random.below(runs.len())];
+        drawn.clear();
+        drawn.extend(run.iter().map(|_| run[random.below(run.len())]));
+        medians.extend(order::median_in_place(drawn));
+    }
+    order::median_in_place(medians).expect("a side has at least one run, no run is empty")
 }
 
 fn percentile(replicates: &[f64], level: f64) -> Option<Interval> {

@@ -4,7 +4,7 @@ use super::series::Series;
 use super::test::{self, Numbers, REACH};
 use super::{Policy, Step, modes, segments};
 use crate::interval::hodges_lehmann;
-use crate::{Direction, Evidence, Sample, Verdict};
+use crate::{Direction, Evidence, Sample, Verdict, words};
 
 pub(super) fn steps(
     series: &Series,
@@ -78,9 +78,13 @@ fn evidence(
     let (a, b) = (start.max(k.saturating_sub(REACH)), end.min(k + REACH));
     let mut evidence = Evidence { used: series.values[a..b].to_vec(), ..Evidence::default() };
     if series.dropped > 0 {
-        evidence.set_aside.push(format!("{} values that are not finite", series.dropped));
+        evidence.set_aside.push(format!("{} not finite", words::counted(series.dropped, "value")));
     }
-    evidence.notes.push(format!("{} values before, {} after", numbers.n, numbers.m));
+    evidence.notes.push(format!(
+        "{} before, {} after",
+        words::counted(numbers.n, "value"),
+        numbers.m
+    ));
     if factor > 1.0 {
         evidence.notes.push(format!("log p divided by {factor:.2} for autocorrelation"));
     }

@@ -96,7 +96,7 @@ impl CurveJudgement {
 }
 
 /// Judges every point of a curve with the error rate corrected for the number of points.
-/// O(samples · log samples) a point, and 2000 resamplings for a point that is about to be named.
+/// O(samples · log samples) a point, and 500 resamplings for a point that is about to be named.
 pub fn judge(points: &[Sides], direction: Direction, policy: &Policy) -> CurveJudgement {
     let prepared: Vec<units::Prepared> = points.iter().map(units::prepare).collect();
     let tested = prepared.iter().filter(|p| p.units.is_some()).count().max(1);

@@ -6,7 +6,7 @@ use super::{LEAST_UNITS, PointJudgement, Policy, Sides};
 use crate::{Direction, Evidence, Verdict, interval};
 
 /// Resamplings behind the check on medians.
-const RESAMPLES: usize = 2000;
+const RESAMPLES: usize = 500;
 
 pub(super) fn judge(
     sides: &Sides,

@@ -1,7 +1,7 @@
 //! What is counted at one point: run medians, or samples where there are too few runs.
 
 use super::{LEAST_UNITS, Runs, Sides};
-use crate::{Sample, Verdict, order, summary};
+use crate::{Sample, Verdict, order, summary, words};
 
 /// What one value of a side stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) fn prepare(sides: &Sides) -> Prepared {
     let head = kept("head", &sides.head, &mut prepared.set_aside);
     let wild = base.iter().chain(&head).flat_map(|r| r.iter()).filter(|v| !v.is_finite()).count();
     if wild > 0 {
-        prepared.set_aside.push(format!("{wild} values that are not finite"));
+        prepared.set_aside.push(format!("{} not finite", words::counted(wild, "value")));
         prepared.refusal = Verdict::NotComparable;
         return prepared;
     }
@@ -68,7 +68,7 @@ pub(super) fn prepare(sides: &Sides) -> Prepared {
     let (b, h) = (values(unit, &base), values(unit, &head));
     prepared.used = [b.as_slice(), h.as_slice()].concat();
     if b.len().min(h.len()) < LEAST_UNITS {
-        prepared.notes.push(counted(&base, &head));
+        prepared.notes.push(missing(&base, &head));
         return prepared;
     }
     prepared.notes.push(basis(unit, &base, &head));
@@ -86,7 +86,7 @@ fn kept<'a>(side: &str, runs: &'a Runs, set_aside: &mut Vec<String>) -> Vec<&'a 
     let kept: Vec<&[f64]> = runs.iter().map(Vec::as_slice).filter(|r| !r.is_empty()).collect();
     let empty = runs.len() - kept.len();
     if empty > 0 {
-        set_aside.push(format!("{empty} {side} runs without samples"));
+        set_aside.push(format!("{} of the {side} without samples", words::counted(empty, "run")));
     }
     kept
 }
@@ -161,16 +161,12 @@ pub(super) fn typical_sd(points: &[Prepared]) -> Option<f64> {
     (deviations.len() >= 3).then(|| order::median_in_place(&mut deviations)).flatten()
 }
 
-fn plural(n: usize, word: &str) -> String {
-    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
-}
-
 /// `1 value a side, 3 needed`, or both counts where they differ.
-fn counted(base: &[&[f64]], head: &[&[f64]]) -> String {
+fn missing(base: &[&[f64]], head: &[&[f64]]) -> String {
     let samples = |runs: &[&[f64]]| runs.iter().map(|r| r.len()).sum::<usize>();
     match (samples(base), samples(head)) {
-        (b, h) if b == h => format!("{} a side, {LEAST_UNITS} needed", plural(b, "value")),
-        (b, h) => format!("{} against {h}, {LEAST_UNITS} needed", plural(b, "value")),
+        (b, h) if b == h => format!("{} a side, {LEAST_UNITS} needed", words::counted(b, "value")),
+        (b, h) => format!("{} against {h}, {LEAST_UNITS} needed", words::counted(b, "value")),
     }
 }
 
@@ -178,11 +174,14 @@ fn basis(unit: Unit, base: &[&[f64]], head: &[&[f64]]) -> String {
     match unit {
         Unit::Run => format!("unit: the run, {} against {}", base.len(), head.len()),
         Unit::Sample if base.len() == head.len() => {
-            format!("within-run samples only: {} of one build a side", plural(base.len(), "run"))
+            format!(
+                "within-run samples only: {} of one build a side",
+                words::counted(base.len(), "run")
+            )
         }
         Unit::Sample => format!(
             "within-run samples only: {} against {} of one build",
-            plural(base.len(), "run"),
+            words::counted(base.len(), "run"),
             head.len()
         ),
     }
