@@ -11,8 +11,9 @@ use super::plan::Suite;
 use super::revision::{Given, Variant};
 use crate::agent::StateDir;
 use crate::compare::files::Side;
+use crate::machine;
 use crate::report::{About, report};
-use crate::{machine, workloads};
+use crate::workloads;
 
 /// The parameters that make base and head.
 pub type Sides = (BTreeMap<String, String>, BTreeMap<String, String>);
