@@ -154,7 +154,8 @@ async fn read(
     before: Option<IncidentId>,
     limit: i64,
 ) -> sqlx::Result<Vec<Incident>> {
-    let rows = sqlx::query!(
+    let rows = sqlx::query_as!(
+        Row,
         r#"select i.id, i.project_id, p.name as project_name, i.branch_id, b.name as branch_name,
                   i.direction, i.state, i.good_rank, i.bad_rank, i.opened_at, i.changed_at,
                   good.id as good_id, good.commit_id as good_commit, good.subject as good_subject,
@@ -204,41 +205,82 @@ async fn read(
     )
     .fetch_all(db)
     .await?;
-    rows.into_iter()
-        .map(|row| {
-            let end = |revision, rank, commit, subject| RangeEnd {
-                revision: RevisionId(revision),
-                rank,
-                commit,
-                subject,
-            };
-            Ok(Incident {
-                id: IncidentId(row.id),
-                project: ProjectId(row.project_id),
-                project_name: row.project_name,
-                branch: BranchId(row.branch_id),
-                branch_name: row.branch_name,
-                change: word("direction", &row.direction, Change::parse)?,
-                state: word("state", &row.state, State::parse)?,
-                good: end(row.good_id, row.good_rank, row.good_commit, row.good_subject),
-                bad: end(row.bad_id, row.bad_rank, row.bad_commit, row.bad_subject),
-                opened_at: row.opened_at,
-                changed_at: row.changed_at,
-                steps: row.steps,
-                machines: row.machines,
-                headline: Headline {
-                    curve: CurveId(row.curve_id),
-                    workload: row.workload,
-                    metric: row.metric,
-                    tasks: row.tasks,
-                    ratio: ratio(row.ratio, row.ratio_low, row.ratio_high),
-                    all_tasks: row.all_tasks,
-                    machine_public_id: row.machine_public_id,
-                    machine_name: row.machine_name,
-                },
-            })
+    rows.into_iter().map(Incident::try_from).collect()
+}
+
+/// An incident with its strongest step, as joined.
+struct Row {
+    id: i64,
+    project_id: i64,
+    project_name: String,
+    branch_id: i64,
+    branch_name: String,
+    direction: String,
+    state: String,
+    good_rank: i64,
+    bad_rank: i64,
+    opened_at: OffsetDateTime,
+    changed_at: OffsetDateTime,
+    good_id: i64,
+    good_commit: String,
+    good_subject: String,
+    bad_id: i64,
+    bad_commit: String,
+    bad_subject: String,
+    steps: i64,
+    machines: i64,
+    curve_id: i64,
+    workload: String,
+    metric: String,
+    tasks: i32,
+    ratio: Option<f64>,
+    ratio_low: Option<f64>,
+    ratio_high: Option<f64>,
+    machine_public_id: String,
+    machine_name: String,
+    all_tasks: Vec<i32>,
+}
+
+impl TryFrom<Row> for Incident {
+    type Error = sqlx::Error;
+
+    fn try_from(row: Row) -> sqlx::Result<Incident> {
+        Ok(Incident {
+            id: IncidentId(row.id),
+            project: ProjectId(row.project_id),
+            project_name: row.project_name,
+            branch: BranchId(row.branch_id),
+            branch_name: row.branch_name,
+            change: word("direction", &row.direction, Change::parse)?,
+            state: word("state", &row.state, State::parse)?,
+            good: RangeEnd {
+                revision: RevisionId(row.good_id),
+                rank: row.good_rank,
+                commit: row.good_commit,
+                subject: row.good_subject,
+            },
+            bad: RangeEnd {
+                revision: RevisionId(row.bad_id),
+                rank: row.bad_rank,
+                commit: row.bad_commit,
+                subject: row.bad_subject,
+            },
+            opened_at: row.opened_at,
+            changed_at: row.changed_at,
+            steps: row.steps,
+            machines: row.machines,
+            headline: Headline {
+                curve: CurveId(row.curve_id),
+                workload: row.workload,
+                metric: row.metric,
+                tasks: row.tasks,
+                ratio: ratio(row.ratio, row.ratio_low, row.ratio_high),
+                all_tasks: row.all_tasks,
+                machine_public_id: row.machine_public_id,
+                machine_name: row.machine_name,
+            },
         })
-        .collect()
+    }
 }
 
 /// A ratio is stored whole or not at all.
