@@ -3,6 +3,8 @@
 use time::OffsetDateTime;
 
 use super::Connection;
+use super::types::word;
+use crate::model::revision::parse_subject;
 use crate::model::{CurveId, MachineId, ProjectId};
 
 /// A curve to be judged.
@@ -14,22 +16,33 @@ pub struct Due {
     pub curve: CurveId,
     /// Whose code.
     pub project: ProjectId,
+    /// What the project tests.
+    pub subject: wire::Subject,
 }
 
 /// Locks the curve that waits longest until the transaction ends; passes over curves that another
 /// worker holds. New runs of the curve wait for the same lock, so its history stands still.
 pub async fn claim_next(connection: &mut Connection) -> sqlx::Result<Option<Due>> {
-    sqlx::query_as!(
-        Due,
-        r#"select d.machine_id as "machine: MachineId", d.curve_id as "curve: CurveId",
-                  c.project_id as "project: ProjectId"
-           from due d join curve c on c.id = d.curve_id
-           order by d.marked_at, d.machine_id, d.curve_id
-           limit 1
-           for update of d skip locked"#
+    let row = sqlx::query!(
+        "select d.machine_id, d.curve_id, c.project_id, p.subject
+         from due d
+         join curve c on c.id = d.curve_id
+         join project p on p.id = c.project_id
+         order by d.marked_at, d.machine_id, d.curve_id
+         limit 1
+         for update of d skip locked"
     )
     .fetch_optional(connection)
-    .await
+    .await?;
+    row.map(|row| {
+        Ok(Due {
+            machine: MachineId(row.machine_id),
+            curve: CurveId(row.curve_id),
+            project: ProjectId(row.project_id),
+            subject: word("subject", &row.subject, parse_subject)?,
+        })
+    })
+    .transpose()
 }
 
 /// Takes the mark away; the judgement is stored by the same transaction.

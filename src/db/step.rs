@@ -55,7 +55,8 @@ pub async fn list_history(
         .collect()
 }
 
-/// CPU time received and taken at one task count of a curve, in the given runs.
+/// CPU time received and taken at one task count of a curve, in the given runs. What others on the
+/// machine took counts where the kernel is not under test: there it may be the kernel's own work.
 pub async fn list_cpu_shares(
     connection: &mut Connection,
     due: Due,
@@ -69,9 +70,11 @@ pub async fn list_cpu_shares(
                       as "wall_ns!",
                   (select coalesce(sum(ns), 0) from unnest(cpu_ns) ns)::double precision
                       as "received_ns!",
-                  case when disturbance ? 'steal_ns' or disturbance ? 'other_cpu_ns' then
+                  case when disturbance ? 'steal_ns' or ($5 and disturbance ? 'other_cpu_ns') then
                       coalesce((disturbance->>'steal_ns')::double precision, 0)
-                      + coalesce((disturbance->>'other_cpu_ns')::double precision, 0)
+                      + case when $5 then
+                            coalesce((disturbance->>'other_cpu_ns')::double precision, 0)
+                        else 0 end
                   end as "taken_ns"
            from point
            where machine_id = $1 and curve_id = $2 and tasks = $3 and run_id = any($4)
@@ -79,7 +82,8 @@ pub async fn list_cpu_shares(
         due.machine.0,
         due.curve.0,
         tasks,
-        runs
+        runs,
+        due.subject != wire::Subject::Kernel
     )
     .fetch_all(connection)
     .await

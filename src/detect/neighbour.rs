@@ -1,6 +1,7 @@
 //! Tells a change of the code from a neighbour on the machine. A metric against wall time that
 //! moves while ops per CPU-second stands still has received another share of the CPU: because its
-//! tasks sleep more (their own doing), or because others took the CPU (a neighbour's).
+//! tasks sleep more (their own doing), or because others took the CPU (a neighbour's). Where the
+//! kernel is under test only a hypervisor counts as a neighbour: other CPU time may be the kernel's.
 
 use super::policy::{EXPLAINED_BY_OTHERS, LEAST_CPU_CHANGE};
 use crate::model::step::{Change, CpuShare, Inequality, Neighbour};
