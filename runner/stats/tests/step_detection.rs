@@ -132,6 +132,15 @@ fn toggling_between_two_modes_is_mostly_left_alone() {
 }
 
 #[test]
+fn long_stays_at_two_levels_are_steps_however_often_they_return() {
+    let parts: Vec<(usize, f64)> =
+        (0..8).map(|i| (125, if i % 2 == 0 { 100.0 } else { 105.0 })).collect();
+    let found = detect_values(&levels(12, &parts, 0.01));
+    assert_eq!(found.len(), 7, "{found:?}");
+    assert!(found.iter().zip(1..).all(|(k, i)| k.abs_diff(125 * i) <= 2), "{found:?}");
+}
+
+#[test]
 fn a_change_and_its_revert_are_two_steps() {
     let values = levels(10, &[(60, 100.0), (15, 95.0), (60, 100.0)], 0.005);
     let found = detect_values(&values);
@@ -254,10 +263,15 @@ proptest! {
     }
 
     #[test]
-    fn a_shift_that_keeps_changes_relevant_carries_through(seed in 0u64..1000) {
+    fn a_shift_carries_through_where_no_relative_limit_binds(seed in 0u64..1000) {
+        let policy = Policy { least_effect: 0.0, ..Policy::default() };
+        let places = |values: &[f64]| -> Vec<usize> {
+            let found = detect(&history(values), Direction::Higher, &policy);
+            found.iter().map(|step| step.index).collect()
+        };
         let values = levels(seed, &[(30, 100.0), (30, 90.0)], 0.005);
         let shifted: Vec<f64> = values.iter().map(|v| v + 64.0).collect();
-        prop_assert_eq!(detect_values(&values), detect_values(&shifted));
+        prop_assert_eq!(places(&values), places(&shifted));
     }
 
     #[test]

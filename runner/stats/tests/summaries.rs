@@ -5,7 +5,7 @@ mod support;
 use proptest::prelude::*;
 use scalewatch_stats::random::Random;
 use scalewatch_stats::{Sample, interval, robust, summary};
-use support::Shape;
+use support::{SHAPES, Shape};
 
 fn sample(values: &[f64]) -> Sample<'_> {
     Sample::new(values).expect("finite")
@@ -85,9 +85,11 @@ fn a_resampled_interval_covers_about_as_often_as_it_says_and_the_seed_fixes_it()
         })
         .count();
     assert!((1365..=1470).contains(&covered), "{covered} of 1500");
-    let values = [1.0, 2.0, 4.0, 8.0, 16.0];
-    let at = |seed| interval::bootstrap(sample(&values), median, 0.9, 200, seed);
-    assert_eq!(at(1), at(1));
+    for shape in SHAPES {
+        let values = shape.values(&mut random, 9, 10.0, 0.1);
+        let at = |seed| interval::bootstrap(sample(&values), median, 0.9, 200, seed);
+        assert_eq!(at(1), at(1), "{shape:?}");
+    }
 }
 
 #[test]

@@ -15,6 +15,9 @@ const LEAST_SCALES: f64 = 2.5;
 /// Shorter stays are spikes, not visits.
 const LEAST_STAY: usize = 3;
 
+/// Longer stays are levels of their own, not visits.
+const LONGEST_STAY: usize = 60;
+
 /// A level is the same when it differs by less than this share of the shift.
 const NEAR: f64 = 0.2;
 
@@ -79,7 +82,7 @@ fn side_support(series: &Series, segment: (usize, usize), here: f64, there: f64)
     (shown, (PER_VISIT * (visits - 2) as f64).min(ENOUGH))
 }
 
-/// Stretches of at least [`LEAST_STAY`] values on one side; fewer values than that on the other
+/// Stretches of [`LEAST_STAY`] to [`LONGEST_STAY`] values on one side; fewer values than that on the other
 /// side do not end a stay.
 fn stays(n: usize, inside: impl Fn(usize) -> bool) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
@@ -89,7 +92,7 @@ fn stays(n: usize, inside: impl Fn(usize) -> bool) -> Vec<(usize, usize)> {
             _ => found.push((i, i + 1)),
         }
     }
-    found.retain(|(start, end)| end - start >= LEAST_STAY);
+    found.retain(|(start, end)| (LEAST_STAY..=LONGEST_STAY).contains(&(end - start)));
     found
 }
 

@@ -1,5 +1,4 @@
 //! Seeded noise in the shapes real benchmarks have; shared by the simulations.
-#![allow(dead_code)]
 
 use scalewatch_stats::random::Random;
 
