@@ -93,10 +93,8 @@ impl Runner {
     ) -> Result<()> {
         let mut command = self.run_workload(&revision.model, tasks, effort)?;
         command.arg("-p").arg(format!("{}={}", history::CODE, revision.variant));
-        command.args(["--subject-param", history::CODE]);
-        command.args(["--project", history::PROJECT, "--subject", "model"]);
-        command.args(["--commit", &revision.commit, "--branch", history::BRANCH]);
         command.args(["--position", &revision.position.to_string()]);
+        command.args(["--commit", &revision.commit, "--branch", history::BRANCH]);
         if let Some(parent) = &revision.parent {
             command.args(["--parents", parent]);
         }
@@ -119,7 +117,8 @@ impl Runner {
         let mut command = self.run_workload(model, tasks, effort)?;
         command.arg("--base").arg(format!("{}={}", history::CODE, model.good));
         command.arg("--head").arg(format!("{}={}", history::CODE, model.bad));
-        command.args(["--pairs", &pairs.to_string()]).arg("--json").arg(&result);
+        // A report wants a place in history; this one stays on this machine.
+        command.args(["--position", "0", "--pairs", &pairs.to_string()]).arg("--json").arg(&result);
         self.run(command).await?;
         let mut command = self.command();
         command.arg("compare").arg(&result).args(["--format", "lkp"]);
@@ -135,6 +134,8 @@ impl Runner {
         command.args(["--warmup", "1", "--windows", &effort.windows.to_string()]);
         command.args(["--window", &format!("{}ms", effort.window.as_millis())]);
         command.arg("--dir").arg(&self.scratch);
+        command.args(["--subject-param", history::CODE]);
+        command.args(["--project", history::PROJECT, "--subject", "model"]);
         Ok(command)
     }
 
