@@ -16,3 +16,4 @@ mod mail;
 mod migrations;
 mod pages;
 mod postgres;
+mod up;

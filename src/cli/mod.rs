@@ -7,6 +7,7 @@ mod serve;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
+use tracing::Level;
 
 use crate::config::Config;
 use crate::{postgres, up};
@@ -31,7 +32,7 @@ const SETTINGS: &str = "Settings (environment):
   SCALEWATCH_MAIL_FROM, _MAIL_TO   sender, and recipients separated by commas
   SCALEWATCH_SMTP_URL              smtp://user@host:587?tls=required; unset: .eml files
   SCALEWATCH_SMTP_PASSWORD_FILE    file that holds the SMTP password
-  RUST_LOG                         what is logged [info]";
+  RUST_LOG                         what is logged [info, for up: warn]";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -58,10 +59,15 @@ enum Command {
 /// What went wrong, for the person who typed the command.
 pub fn run(cli: Cli) -> Result<()> {
     let mut config = Config::from_env()?;
-    if config.database_url.is_none() && !matches!(cli.command, Command::Up(_)) {
+    // What `up` does it says itself.
+    let (says_itself, usual) = match cli.command {
+        Command::Up(_) => (true, Level::WARN),
+        _ => (false, Level::INFO),
+    };
+    if config.database_url.is_none() && !says_itself {
         config.database_url = postgres::running_address(&config.data);
     }
-    logging::init(config.log_format);
+    logging::init(config.log_format, usual);
     // Requests wait for Postgres, not for a core: few threads keep idle memory small.
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4));
     tokio::runtime::Builder::new_multi_thread()

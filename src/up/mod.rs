@@ -109,21 +109,26 @@ impl Up {
             revisions.iter().filter(|revision| !measured.contains(&revision.commit)).collect();
         let per_revision = self.effort().of_point() * u32::try_from(tasks.len())?;
         say(format!(
-            "\nHistory of project {}: {} revisions, {} to be measured, about {} s",
+            "\nHistory of project {}: {} revisions, {} to be measured",
             history::PROJECT,
             revisions.len(),
-            missing.len(),
-            (per_revision * u32::try_from(missing.len())?).as_secs()
+            missing.len()
         ));
         for (done, revision) in missing.iter().enumerate() {
-            say(format!("  {:>2} of {}  {}", done + 1, missing.len(), revision.subject));
+            let left = per_revision * u32::try_from(missing.len() - done)?;
+            let (nth, subject) = (done + 1, &revision.subject);
+            say(format!(
+                "  {nth:>2} of {}, {:>3} s left: {subject}",
+                missing.len(),
+                left.as_secs()
+            ));
             runner
                 .measure(revision, tasks, self.effort())
                 .await
                 .with_context(|| format!("measuring revision {}", revision.position))?;
         }
         if let Some((first, last)) = span(&runs(service, machine).await?) {
-            say(format!("Measured on this machine from {first} to {last} UTC."));
+            say(format!("The history was measured on this machine from {first} to {last} UTC."));
         }
         Ok(())
     }

@@ -55,6 +55,13 @@ pub fn words(regressions: &[(Incident, Vec<Message>)], url: &str) -> String {
     text
 }
 
+fn in_tasks(counts: &str) -> String {
+    match counts {
+        "1" => "1 task".to_owned(),
+        _ => format!("{counts} tasks"),
+    }
+}
+
 fn mail(message: &Message) -> String {
     match (&message.sent_to, &message.last_error) {
         (Some(place), _) => place.clone(),
