@@ -56,7 +56,7 @@ pub async fn listen(address: SocketAddr) -> Result<TcpListener> {
 }
 
 /// Answers requests, and runs a worker beside, until `stop` completes; then lets requests in
-/// flight and the worker's unit of work finish, each at most [`DRAIN`].
+/// flight and the worker's unit of work finish, each at most 10 s.
 ///
 /// # Errors
 /// When the mail settings cannot be used or the listener fails.
@@ -77,7 +77,7 @@ pub async fn serve(app: App, listener: TcpListener, stop: impl Future<Output = (
 }
 
 /// Answers requests, without a worker, until `stop` completes; then lets requests in flight
-/// finish, at most [`DRAIN`].
+/// finish, at most 10 s.
 ///
 /// # Errors
 /// When the listener fails.

@@ -40,7 +40,8 @@ pub struct Mail {
     pub from: String,
     /// `SCALEWATCH_MAIL_TO`, comma-separated; default `root@localhost`.
     pub to: Vec<String>,
-    /// `SCALEWATCH_SMTP_URL`, e.g. `smtp://user@host:587?tls=required` or `smtps://…`;
+    /// `SCALEWATCH_SMTP_URL`, e.g. `smtp://user@host:587?tls=required` (or `opportunistic`, `none`;
+    /// `&ca=FILE` names a private authority) or `smtps://…`;
     /// the password comes from `SCALEWATCH_SMTP_PASSWORD_FILE`. Unset: .eml files in `data/mail`.
     pub smtp_url: Option<String>,
     /// `SCALEWATCH_SMTP_PASSWORD_FILE`.

@@ -30,7 +30,8 @@ const SETTINGS: &str = "Settings (environment):
   SCALEWATCH_DATABASE_CONNECTIONS  most connections to Postgres [16]
   SCALEWATCH_LOG_FORMAT            text or json [text]
   SCALEWATCH_MAIL_FROM, _MAIL_TO   sender, and recipients separated by commas
-  SCALEWATCH_SMTP_URL              smtp://user@host:587?tls=required; unset: .eml files
+  SCALEWATCH_SMTP_URL              smtp://user@host:587?tls=required (or opportunistic, none; &ca=FILE
+                                   names a private authority), smtps://…; unset: .eml files
   SCALEWATCH_SMTP_PASSWORD_FILE    file that holds the SMTP password
   RUST_LOG                         what is logged [info, for up: warn]";
 

@@ -237,7 +237,7 @@ pub struct Evidence {
     pub title: String,
     /// In the order they were evaluated.
     pub lines: Vec<Line>,
-    /// What was set aside, in sentences.
+    /// What the numbers rest on and what was set aside, in sentences.
     pub set_aside: Vec<String>,
     /// Values that were used, all digits.
     pub used: Vec<String>,
@@ -247,7 +247,7 @@ impl Evidence {
     /// Evidence as it is stored.
     pub fn new(title: impl Into<String>, evidence: &crate::model::step::Evidence) -> Evidence {
         let mut view = Evidence::of_lines(title, &evidence.inequalities, evidence.decided_by);
-        view.set_aside = evidence.set_aside.clone();
+        view.set_aside = [&evidence.notes[..], &evidence.set_aside[..]].concat();
         view.used = evidence.used.iter().map(|value| Value::maybe(*value).exact).collect();
         view
     }

@@ -49,7 +49,7 @@ async fn a_service_killed_ten_times_has_every_run_once_in_the_end(pool: Pool) {
 
     for kill in 1..=KILLS {
         // In the middle of the work: some more were stored since the last kill, some are left.
-        let enough = (RUNS * kill / (KILLS + 2)).max(1);
+        let enough = (RUNS * kill / (KILLS + 5)).max(1);
         eventually("progress", async || (stored(&pool).await.len() >= enough).then_some(())).await;
         service.kill();
         let spooled: BTreeSet<String> = runner.spooled().into_iter().collect();
