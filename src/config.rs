@@ -94,6 +94,16 @@ impl Config {
         })
     }
 
+    /// The same settings once the port is bound: a port left to the kernel (0) is known by then,
+    /// and the default of `SCALEWATCH_URL` names it.
+    pub fn bound_to(mut self, address: SocketAddr) -> Config {
+        if self.public_url == format!("http://{}", self.listen) {
+            self.public_url = format!("http://{address}");
+        }
+        self.listen = address;
+        self
+    }
+
     /// Settings for tests: nothing of the environment, any free port, files below `data`.
     pub fn for_testing(data: &Path) -> Config {
         let mut config = Config::from_lookup(|name| {
@@ -195,6 +205,15 @@ mod tests {
             assert!(refused.contains(name) && refused.contains(value), "{refused}");
         }
         assert!(config(&[]).unwrap_err().to_string().contains("SCALEWATCH_DATA"));
+    }
+
+    #[test]
+    fn links_name_the_port_that_was_bound_unless_an_address_was_given() {
+        let bound = SocketAddr::from(([127, 0, 0, 1], 4711));
+        let free = [("HOME", "/h"), ("SCALEWATCH_LISTEN", "127.0.0.1:0")];
+        assert_eq!(config(&free).unwrap().bound_to(bound).public_url, "http://127.0.0.1:4711");
+        let given = [("HOME", "/h"), ("SCALEWATCH_URL", "https://perf.example.org/")];
+        assert_eq!(config(&given).unwrap().bound_to(bound).public_url, "https://perf.example.org");
     }
 
     #[test]

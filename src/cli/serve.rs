@@ -30,7 +30,8 @@ impl Serve {
         let stop = stop_signal()?;
         let listener = app::listen(config.listen).await?;
         let address = listener.local_addr().context("cannot tell the port that was bound")?;
-        let app = App { db: pool.clone(), clock: Clock::system(), config: Arc::new(config) };
+        let config = Arc::new(config.bound_to(address));
+        let app = App { db: pool.clone(), clock: Clock::system(), config };
         let mut out = std::io::stdout();
         writeln!(out, "scalewatch listens on http://{address}").and_then(|()| out.flush()).ok();
         let served = app::serve(app, listener, stop).await;
