@@ -47,7 +47,7 @@ impl Frame {
     /// The title at the top left, grid lines and their labels.
     pub(super) fn draw<DB: DrawingBackend>(&self, pen: &mut Pen<'_, DB>, y: &Linear, title: &str) {
         let room = self.right - 2.0;
-        pen.text(&fit(title, room), (0.0, TEXT_PX / 2.0 + 1.0), Align::Left, MUTED);
+        pen.text(&fit(title, room), (1.0, TEXT_PX / 2.0 + 1.0), Align::Left, MUTED);
         for tick in &y.ticks {
             let at = self.y(y.share(*tick));
             pen.line(&[(self.left, at), (self.right, at)], RULE, 1.0);

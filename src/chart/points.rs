@@ -41,7 +41,8 @@ pub fn levels(columns: &[HistoryColumn], changes: &[usize]) -> Vec<Level> {
         let segment = columns.get(from..end)?;
         let values: Vec<f64> =
             segment.iter().flat_map(|column| &column.dots).map(|dot| dot.value).collect();
-        Some(Level { from, to: end - 1, value: median(Sample::new(&values)?) })
+        let value = median(Sample::new(&values)?);
+        Some(Level { from, to: end - 1, value })
     };
     starts.iter().copied().zip(ends).filter_map(level).collect()
 }

@@ -26,7 +26,8 @@ const DRAWN: usize = 4;
 /// Commits listed.
 const COMMITS: i64 = 200;
 
-const PLOT: Size = Size { width: 520, height: 280 };
+const WIDE: Size = Size { width: 520, height: 280 };
+const NARROW: Size = Size { width: 360, height: 240 };
 
 /// The steps of one curve that stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -282,17 +283,18 @@ async fn one_before_and_after(
         title: format!("{} on {}", curve.workload, curve.machine_name),
         href: format!("/curves/{}?base={good}&rev={bad}", curve.id),
         compare: format!("/compare?curve={}&base={good}&head={bad}&metric={name}", curve.id),
-        figure: Figure::one(
+        figure: Figure::two(
             format!("{}. Hollow is before, filled is after; 95 % intervals.", metric.title()),
-            svg::curve(&plot, PLOT),
+            (WIDE, NARROW),
+            |size| svg::curve(&plot, size),
         ),
     })
 }
 
 fn commits_words(known: usize) -> String {
     match known {
-        1 => "one known revision lies in between, so it is the first bad one itself.".into(),
-        n => format!("{} lie in between.", format::count(n, "known revision")),
+        0 | 1 => "No other revision is known in between.".into(),
+        n => format!("{} are known in between.", format::count(n - 1, "revision")),
     }
 }
 
