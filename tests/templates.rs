@@ -322,6 +322,7 @@ impl Sample<'_> {
             metric: self.text(),
             mean: "Hmean",
             rule: self.text(),
+            environment_words: "The same on both sides.",
             environment_changes: EnvironmentChanges { changes: self.many(change) },
             set_aside: self.many(|_| self.text()),
             figure: self.figure(),

@@ -18,7 +18,7 @@ use crate::detect::beside::{Beside, beside, mean_name};
 use crate::detect::evidence::change_of;
 use crate::detect::history::direction_of;
 use crate::detect::policy;
-use crate::detect::two_sides::{PointJudgement, PointSides};
+use crate::detect::two_sides::{Comparison, PointJudgement, PointSides};
 use crate::error::{Error, Result};
 use crate::format;
 use crate::model::step::Change;
@@ -97,6 +97,8 @@ pub struct CompareView {
     pub mean: &'static str,
     /// Our rule in a sentence, from its limits.
     pub rule: String,
+    /// Whether both sides ran in one environment.
+    pub environment_words: &'static str,
     /// What differs where no environment is shared.
     pub environment_changes: EnvironmentChanges,
     /// Runs left out, in sentences.
@@ -182,11 +184,20 @@ fn filled(
         metric: metric.full(),
         mean: mean_name(direction_of(metric.direction)),
         rule: rule(),
+        environment_words: environment_words(&judged.comparison),
         environment_changes: EnvironmentChanges::new(&judged.comparison.environment_changes),
         set_aside: judged.comparison.set_aside.clone(),
         figure: ratios_figure(metric, judged),
         lines_figure: lines_figure(metric, (base, head), (base_runs, head_runs)),
         rows,
+    }
+}
+
+fn environment_words(comparison: &Comparison) -> &'static str {
+    match (comparison.environment, comparison.environment_changes.as_slice()) {
+        (Some(_), _) => "The same on both sides: only runs of one environment were compared.",
+        (None, []) => "One of the sides has no run of this metric on this curve.",
+        (None, _) => "The sides ran in different environments, so no point is called.",
     }
 }
 

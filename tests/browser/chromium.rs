@@ -1,7 +1,6 @@
 //! A headless Chromium driven through chromedriver, both ending with the test.
 
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -12,9 +11,15 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
-/// chromedriver in a process group of its own, so that no browser outlives it.
+/// Runs chromedriver in a process group of its own and ends the whole group, browsers included,
+/// when standard input closes: when [`Driver`] is dropped, or its process ends in whatever way.
+const KEEPER: &str = "trap '' INT TERM; command -v chromedriver > /dev/null || exit; set -m; \
+                      chromedriver --port=0 2> /dev/null & driver=$!; exec > /dev/null; cat; \
+                      kill -KILL -- -$driver";
+
+/// A running chromedriver.
 pub struct Driver {
-    child: Child,
+    keeper: Child,
     profile: tempfile::TempDir,
     port: u16,
 }
@@ -22,23 +27,23 @@ pub struct Driver {
 impl Driver {
     /// Starts it on any free port.
     pub fn start() -> Result<Driver> {
-        let mut child = Command::new("chromedriver")
-            .arg("--port=0")
+        let mut keeper = Command::new("bash")
+            .args(["-c", KEEPER])
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0)
             .spawn()
-            .context("chromedriver does not start; `./dev test` installs it and Chromium")?;
-        let output = child.stdout.take().context("its output is piped")?;
+            .context("bash does not start")?;
+        let output = keeper.stdout.take().context("its output is piped")?;
         let mut lines = BufReader::new(output).lines();
         let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
             let said = line.strip_prefix("ChromeDriver was started successfully on port ")?;
             said.trim_end_matches('.').parse().ok()
         });
-        let Some(port) = port else { bail!("chromedriver ended without naming its port") };
+        let missing = "chromedriver does not start; `./dev test` installs it and Chromium";
+        let port = port.context(missing)?;
         // Whatever it says later is read, or it would stop when the pipe is full.
         std::thread::spawn(move || lines.for_each(drop));
-        Ok(Driver { child, profile: tempfile::tempdir()?, port })
+        Ok(Driver { keeper, profile: tempfile::tempdir()?, port })
     }
 
     /// A browser with a fresh profile.
@@ -65,9 +70,8 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        let group = format!("-{}", self.child.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
-        let _ = self.child.wait();
+        drop(self.keeper.stdin.take());
+        let _ = self.keeper.wait();
     }
 }
 
