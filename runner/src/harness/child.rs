@@ -90,7 +90,8 @@ fn set_up(job: &Job, workload: &Workload) -> Result<&'static Stage, Fault> {
         control.raise_alarm();
     }
     sys::allow_open_files(u64::from(job.tasks) * 4 + 64);
-    let prepared = (workload.prepare)(&Setup { tasks: job.tasks, values: &job.values })?;
+    let setup = Setup { tasks: job.tasks, mode: job.mode, values: &job.values };
+    let prepared = (workload.prepare)(&setup)?;
     let areas = Areas::new(job.tasks, workload.extra_words)?;
     let placement = job.placement.clone();
     Ok(Box::leak(Box::new(Stage { control, areas, prepared, placement })))

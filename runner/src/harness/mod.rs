@@ -33,6 +33,6 @@ pub use place::cpus_of_tasks;
 pub use plan::{MAX_TASKS, Mode, Placement, PointPlan};
 pub use shared::{Shared, Ticks, shared_slice};
 pub use spin::{SpinLock, Work};
-pub use sys::monotonic_ns;
+pub use sys::{monotonic_ns, page_size};
 pub use tally::{Histogram, SideMetric, Tally};
 pub use workload::{Allowed, Parameter, Prepared, Setup, Task, Values, Workload};

@@ -182,6 +182,12 @@ impl Ticks {
         self.add(0, 1);
     }
 
+    /// Counts `n` operations that make one turn of the loop.
+    #[inline(always)]
+    pub fn tick_by(&self, n: u64) {
+        self.add(0, n);
+    }
+
     /// Adds to word `word` (1 to 31) of the task's own counters.
     #[inline(always)]
     pub fn add(&self, word: usize, n: u64) {

@@ -79,6 +79,13 @@ impl Default for CpuMask {
     }
 }
 
+/// Bytes of a page of memory.
+pub fn page_size() -> usize {
+    // SAFETY: reads a constant of the system.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).expect("every Linux has a page size")
+}
+
 /// Raises the limit of open files to at least `wanted`, as far as the hard limit allows.
 pub(crate) fn allow_open_files(wanted: u64) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };

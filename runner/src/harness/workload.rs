@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::fault::{Attempt, Fault};
+use super::plan::Mode;
 use super::shared::Ticks;
 use super::tally::SideMetric;
 
@@ -40,6 +41,8 @@ pub struct Workload {
 pub struct Setup<'a> {
     /// Number of tasks.
     pub tasks: u32,
+    /// Whether they are processes or threads.
+    pub mode: Mode,
     /// The parameters, checked, defaults filled in.
     pub values: &'a Values,
 }

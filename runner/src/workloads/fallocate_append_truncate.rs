@@ -1,11 +1,12 @@
 //! Allocating a file piece by piece and giving it all back: the block allocator under its most
 //! common load. One count a piece; the truncation between two files is not counted.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use wire::{Direction, Unit};
 
+use super::files::own_file;
 use crate::harness::{
     Allowed, Attempt, Fault, Parameter, Prepared, Setup, SideMetric, Task, Ticks, Workload, check,
 };
@@ -60,9 +61,7 @@ fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
 
 impl Prepared for OwnFiles {
     fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        let path = format!("file{task}");
-        let file = File::create_new(&path).map_err(|e| Fault::io("open", &e))?;
-        fs::remove_file(&path).map_err(|e| Fault::io("unlink", &e))?;
+        let file = own_file(task)?;
         let look_every = if extents(file.as_raw_fd()).is_some() { LOOK_EVERY } else { u64::MAX };
         Ok(Box::new(Allocating { file, chunk: self.chunk, size: self.size, look_every }))
     }

@@ -1,9 +1,10 @@
 //! Duplicating and closing a descriptor: the file table's lock in threads, the file's reference
 //! count in both modes.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::fd::AsRawFd;
 
+use super::files::own_file;
 use crate::harness::{Attempt, Fault, Prepared, Setup, Task, Ticks, Workload, check};
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -24,10 +25,7 @@ struct OwnFiles;
 
 impl Prepared for OwnFiles {
     fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        let path = format!("file{task}");
-        let file = File::create_new(&path).map_err(|e| Fault::io("open", &e))?;
-        fs::remove_file(&path).map_err(|e| Fault::io("unlink", &e))?;
-        Ok(Box::new(Duplicating { file }))
+        Ok(Box::new(Duplicating { file: own_file(task)? }))
     }
 }
 

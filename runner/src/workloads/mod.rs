@@ -6,9 +6,11 @@ mod ctl_int_loop;
 mod fallocate_append_truncate;
 mod file_dup;
 mod file_open;
+mod files;
 mod model_orphan_list;
 mod model_prefetch_bit;
 mod sys_getppid;
+pub mod wis;
 
 pub use check::{Checked, check};
 
