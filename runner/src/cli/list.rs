@@ -25,6 +25,7 @@ struct Entry {
     operation: &'static str,
     stresses: &'static str,
     needs_directory: bool,
+    modes: Vec<&'static str>,
     parameters: Vec<Parameter>,
     metrics: Vec<Metric>,
 }
@@ -77,6 +78,7 @@ fn entry(workload: &Workload) -> Entry {
         operation: workload.operation,
         stresses: workload.stresses,
         needs_directory: workload.needs_directory,
+        modes: workload.modes.iter().map(|mode| mode.word()).collect(),
         parameters: workload
             .parameters
             .iter()
@@ -99,6 +101,7 @@ fn in_words(entry: &Entry) -> String {
     if entry.needs_directory {
         out.push_str("  needs a directory on the file system under test (--dir)\n");
     }
+    let _ = writeln!(out, "  modes: {}", entry.modes.join(", "));
     for p in &entry.parameters {
         let _ = writeln!(out, "  -p {}={}  {}; {}", p.name, p.default, p.about, p.allowed);
     }

@@ -14,6 +14,7 @@ use super::job::Job;
 use super::message::Message;
 use super::shared::{Areas, Control, shared_slice};
 use super::spawn::{self, Stage, Tasks};
+use super::tend::Tending;
 use super::workload::{Setup, Workload};
 use super::{sampler, sys};
 
@@ -77,8 +78,11 @@ fn conduct(job: &Job, tell: &mut dyn FnMut(&Message)) -> Result<Measured, Failur
         .ok_or_else(|| failure(Fault::wrong("set-up", "no such workload")))?;
     let stage = set_up(job, workload).map_err(failure)?;
     let tasks = spawn::spawn(stage, job.mode, job.tasks).map_err(failure)?;
-    let sampled = sampler::sample(job, workload, stage, &tasks, tell);
+    let tending = Tending::start(stage);
+    let sampled =
+        tending.and_then(|tending| sampler::sample(job, workload, stage, &tasks, tending, tell));
     tasks.end();
+    stage.prepared.clear();
     sampled.map_err(|fault| reason(stage, &tasks, fault))
 }
 

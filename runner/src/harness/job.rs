@@ -34,6 +34,7 @@ impl Job {
     /// Names the field of the plan, its value and what is allowed.
     pub fn new(plan: &PointPlan, workload: &Workload) -> anyhow::Result<Job> {
         plan.check()?;
+        workload.check_mode(plan.mode)?;
         let topology = Topology::of_this_machine();
         Ok(Job {
             workload: workload.id.into(),

@@ -21,6 +21,7 @@ mod spawn;
 mod spin;
 pub(crate) mod sys;
 mod tally;
+mod tend;
 mod window;
 mod workload;
 
@@ -34,5 +35,5 @@ pub use plan::{MAX_TASKS, Mode, Placement, PointPlan};
 pub use shared::{Shared, Ticks, shared_slice};
 pub use spin::{SpinLock, Work};
 pub use sys::{monotonic_ns, page_size};
-pub use tally::{Histogram, SideMetric, Tally};
+pub use tally::{Histogram, SideMetric, Tally, at_end};
 pub use workload::{Allowed, Parameter, Prepared, Setup, Task, Values, Workload};

@@ -21,6 +21,9 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// What most workloads run in.
+    pub const BOTH: &'static [Mode] = &[Mode::Process, Mode::Thread];
+
     /// The value of the parameter `mode`.
     pub const fn word(self) -> &'static str {
         match self {

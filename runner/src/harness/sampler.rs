@@ -12,6 +12,7 @@ use super::job::Job;
 use super::message::Message;
 use super::spawn::{Stage, Tasks};
 use super::tally::{Tally, side_metrics};
+use super::tend::Tending;
 use super::window::{self, Edge};
 use super::workload::Workload;
 
@@ -27,6 +28,7 @@ pub(crate) fn sample(
     workload: &Workload,
     stage: &Stage,
     tasks: &Tasks,
+    tending: Option<Tending>,
     tell: &mut dyn FnMut(&Message),
 ) -> Attempt<Measured> {
     let start_skew_ns = super::gate::start_all(stage.control, &stage.areas, tasks)?;
@@ -55,13 +57,17 @@ pub(crate) fn sample(
     tasks.check(stage.control)?;
     if workload.can_stop {
         stop(stage, tasks)?;
+        if let Some(tending) = tending {
+            tending.end();
+        }
         stage.prepared.verify(&|word| window::total(&stage.areas, job.tasks, word))?;
     }
+    let found = stage.prepared.found();
     Ok(Measured {
         placement: stage.placement.clone(),
         start_skew_ns,
         warmup_windows: job.warmup_windows,
-        metrics: metrics(workload, job.tasks, &tallies),
+        metrics: metrics(workload, job.tasks, &tallies, &found),
         windows,
         disturbance,
     })
@@ -81,6 +87,7 @@ fn sleep(stage: &Stage, window: Duration) {
 fn stop(stage: &Stage, tasks: &Tasks) -> Attempt<()> {
     let began = Instant::now();
     stage.control.stop.store(1, Ordering::Release);
+    futex::wake(&stage.control.stop, 1);
     loop {
         let stopped = stage.control.stopped.load(Ordering::Acquire);
         tasks.check(stage.control)?;
@@ -95,11 +102,16 @@ fn stop(stage: &Stage, tasks: &Tasks) -> Attempt<()> {
     }
 }
 
-fn metrics(workload: &Workload, tasks: u32, tallies: &[Tally]) -> Vec<Metric> {
+fn metrics(
+    workload: &Workload,
+    tasks: u32,
+    tallies: &[Tally],
+    found: &[(&str, f64)],
+) -> Vec<Metric> {
     let mut metrics = vec![Metric::ops_per_s_total(), Metric::ops_per_cpu_s()];
     if tasks > 1 {
         metrics.push(Metric::task_fairness());
     }
-    metrics.extend(side_metrics(workload.metrics, tallies));
+    metrics.extend(side_metrics(workload.metrics, tallies, found));
     metrics
 }

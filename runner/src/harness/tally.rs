@@ -28,6 +28,8 @@ pub struct Tally {
     pub cpu_ns: u64,
     /// Each counter word's increase; word 0 is the operations.
     pub words: Vec<u64>,
+    /// Operations of each task.
+    pub task_ops: Vec<u64>,
 }
 
 impl Tally {
@@ -35,15 +37,22 @@ impl Tally {
     pub fn add(&mut self, other: &Tally) {
         self.dt_ns += other.dt_ns;
         self.cpu_ns += other.cpu_ns;
-        self.words.resize(other.words.len(), 0);
-        for (sum, n) in self.words.iter_mut().zip(&other.words) {
-            *sum += n;
+        for (sums, more) in [(&mut self.words, &other.words), (&mut self.task_ops, &other.task_ops)]
+        {
+            sums.resize(more.len(), 0);
+            sums.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
         }
     }
 
     /// Increase of a word.
     pub fn word(&self, word: usize) -> u64 {
         self.words.get(word).copied().unwrap_or(0)
+    }
+
+    /// Increase of `word` a second of wall time; none where it did not increase.
+    pub fn per_second(&self, word: usize) -> Option<f64> {
+        let rate = self.word(word) as f64 * 1e9 / self.dt_ns as f64;
+        (rate > 0.0).then_some(rate)
     }
 
     /// Increase of `word` ÷ increase of `by`.
@@ -53,15 +62,26 @@ impl Tally {
     }
 }
 
+/// The value of a metric that no window has: it is found once, see [`super::Prepared::found`].
+pub fn at_end(_window: &Tally) -> Option<f64> {
+    None
+}
+
 /// The workload's metrics over the windows: one value a window where each window defines it, one
-/// for the whole point where only the sum does, none otherwise.
-pub(crate) fn side_metrics(metrics: &[SideMetric], windows: &[Tally]) -> Vec<Metric> {
+/// for the whole point where only the sum does or it is among those `found` at the end, none
+/// otherwise.
+pub(crate) fn side_metrics(
+    metrics: &[SideMetric],
+    windows: &[Tally],
+    found: &[(&str, f64)],
+) -> Vec<Metric> {
     let mut whole = Tally::default();
     windows.iter().for_each(|window| whole.add(window));
     let finite = |value: Option<f64>| value.filter(|v| v.is_finite());
     let values = |m: &SideMetric| {
         let each: Option<Vec<f64>> = windows.iter().map(|w| finite((m.value)(w))).collect();
-        each.or_else(|| finite((m.value)(&whole)).map(|v| vec![v]))
+        let at_end = || found.iter().find(|(name, _)| *name == m.name).map(|&(_, value)| value);
+        each.or_else(|| finite((m.value)(&whole).or_else(at_end)).map(|v| vec![v]))
     };
     let metric = |m: &SideMetric| {
         Some(Metric {
@@ -158,12 +178,27 @@ mod tests {
             value: |t| t.ratio(1, 0),
         };
         let window = |ops, x| Tally { words: vec![ops, x], ..Tally::default() };
-        let values = |windows: &[Tally]| match side_metrics(&[metric], windows).pop() {
+        let values = |windows: &[Tally]| match side_metrics(&[metric], windows, &[]).pop() {
             Some(Metric { source: Source::Values(values), .. }) => values,
             _ => vec![],
         };
         assert_eq!(values(&[window(2, 4), window(1, 3)]), [2.0, 3.0]);
         assert_eq!(values(&[window(2, 4), window(0, 0)]), [2.0]);
         assert!(values(&[window(0, 0)]).is_empty());
+    }
+
+    #[test]
+    fn what_is_found_at_the_end_stands_for_the_whole_point() {
+        let metric = SideMetric {
+            name: "free_fragments",
+            unit: Unit::Count,
+            direction: Direction::Lower,
+            value: at_end,
+        };
+        let windows = [Tally { words: vec![1], ..Tally::default() }];
+        let found = side_metrics(&[metric], &windows, &[("other", 1.0), ("free_fragments", 7.0)]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].source, Source::Values(vec![7.0]));
+        assert!(side_metrics(&[metric], &windows, &[]).is_empty());
     }
 }

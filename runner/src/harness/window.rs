@@ -59,7 +59,8 @@ impl Edge {
         let mut words = less(&self.words, &earlier.words);
         words[0] = window.ops.iter().sum();
         let cpu_ns = window.cpu_ns.iter().sum();
-        (window, Tally { dt_ns: self.at_ns - earlier.at_ns, cpu_ns, words })
+        let task_ops = window.ops.clone();
+        (window, Tally { dt_ns: self.at_ns - earlier.at_ns, cpu_ns, words, task_ops })
     }
 }
 

@@ -5,6 +5,7 @@
 //! `can_stop`, when its ticks say so; all others are ended from outside in the middle of a turn.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::fault::{Attempt, Fault};
 use super::plan::Mode;
@@ -29,6 +30,8 @@ pub struct Workload {
     pub metrics: &'static [SideMetric],
     /// Whether it needs a writable directory; relative paths then lie in a fresh folder there.
     pub needs_directory: bool,
+    /// The modes it can run in, [`Mode::BOTH`] as a rule.
+    pub modes: &'static [Mode],
     /// Whether the loop asks [`Ticks::stopped`]; [`Prepared::verify`] is then called at the end.
     pub can_stop: bool,
     /// Words each task needs beside the 31 of its head.
@@ -64,6 +67,24 @@ pub trait Prepared: Sync {
         let _ = total;
         Ok(())
     }
+
+    /// How often [`Prepared::tend`] is called while the tasks run; none: never.
+    fn tended_every(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Work beside the tasks, such as a committer's: in a thread of the sampler, on any CPU. Its
+    /// last call returns before [`Prepared::verify`]. Only for workloads that `can_stop`.
+    fn tend(&self) {}
+
+    /// Metrics found once, after [`Prepared::verify`]: names of [`Workload::metrics`] whose value
+    /// is [`super::at_end`].
+    fn found(&self) -> Vec<(&'static str, f64)> {
+        vec![]
+    }
+
+    /// Takes back what would outlive the child and its folder, once no task process is left.
+    fn clear(&self) {}
 }
 
 /// A task that is set up.
@@ -163,6 +184,22 @@ impl Values {
 }
 
 impl Workload {
+    /// Whether it runs in this mode.
+    ///
+    /// # Errors
+    /// Names the workload, the mode and what it runs in.
+    pub fn check_mode(&self, mode: Mode) -> anyhow::Result<()> {
+        let modes: Vec<&str> = self.modes.iter().map(|mode| mode.word()).collect();
+        let modes = modes.join(" or ");
+        anyhow::ensure!(
+            self.modes.contains(&mode),
+            "mode: {} runs in {modes} mode, not in {} mode",
+            self.id,
+            mode.word()
+        );
+        Ok(())
+    }
+
     /// Checks `given` and fills in the defaults.
     ///
     /// # Errors

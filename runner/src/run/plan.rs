@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use stats::random::Random;
 
-use crate::harness::{self, Mode, Placement, PointPlan};
+use crate::harness::{self, Mode, Placement, PointPlan, Workload};
 use crate::machine::Topology;
 use crate::workloads;
 
@@ -55,8 +55,8 @@ impl Suite {
         let mut seen = BTreeSet::new();
         for id in &self.workloads {
             for setting in self.settings(side) {
-                self.checked(id, &setting, &mut seen)?;
-                for &mode in &self.modes {
+                let workload = self.checked(id, &setting, &mut seen)?;
+                for mode in self.modes_of(workload)? {
                     let plan = |tasks| self.point(id, &setting, mode, tasks);
                     points.extend(self.tasks.iter().map(|&tasks| plan(tasks)));
                 }
@@ -87,7 +87,7 @@ impl Suite {
         id: &str,
         setting: &BTreeMap<String, String>,
         seen: &mut BTreeSet<(String, BTreeMap<String, String>)>,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<&'static Workload> {
         let workload = workloads::find(id).with_context(|| {
             format!("no workload {id:?}: `scalewatch-runner list` shows what there is")
         })?;
@@ -96,7 +96,17 @@ impl Suite {
             seen.insert((id.to_owned(), values.0)),
             "{id} would be measured twice with the same parameters"
         );
-        Ok(())
+        Ok(workload)
+    }
+
+    /// The modes asked for that the workload runs in; one at least.
+    fn modes_of(&self, workload: &Workload) -> anyhow::Result<Vec<Mode>> {
+        let fit = |mode: &Mode| workload.modes.contains(mode);
+        let modes: Vec<Mode> = self.modes.iter().copied().filter(fit).collect();
+        if let (true, Some(&mode)) = (modes.is_empty(), self.modes.first()) {
+            workload.check_mode(mode)?;
+        }
+        Ok(modes)
     }
 
     fn point(

@@ -6,7 +6,7 @@ use std::ffi::CString;
 use wire::{Direction, Unit};
 
 use crate::harness::{
-    Attempt, Fault, Prepared, Setup, SideMetric, Tally, Task, Ticks, Workload, check,
+    Attempt, Fault, Mode, Prepared, Setup, SideMetric, Tally, Task, Ticks, Workload, check,
 };
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -23,6 +23,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         value: jobs_per_min,
     }],
     needs_directory: true,
+    modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
     prepare: |_: &Setup<'_>| Ok(Box::new(Names)),

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::harness::{Attempt, Fault, Prepared, Setup, Task, Ticks, Workload};
+use crate::harness::{Attempt, Fault, Mode, Prepared, Setup, Task, Ticks, Workload};
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "ctl/int-loop",
@@ -13,6 +13,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     parameters: &[],
     metrics: &[],
     needs_directory: false,
+    modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
     prepare,

@@ -8,7 +8,8 @@ use wire::{Direction, Unit};
 
 use super::files::own_file;
 use crate::harness::{
-    Allowed, Attempt, Fault, Parameter, Prepared, Setup, SideMetric, Task, Ticks, Workload, check,
+    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, SideMetric, Task, Ticks, Workload,
+    check,
 };
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -38,6 +39,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         value: |window| window.ratio(EXTENTS, FILES),
     }],
     needs_directory: true,
+    modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
     prepare,

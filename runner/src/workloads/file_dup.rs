@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::files::own_file;
-use crate::harness::{Attempt, Fault, Prepared, Setup, Task, Ticks, Workload, check};
+use crate::harness::{Attempt, Fault, Mode, Prepared, Setup, Task, Ticks, Workload, check};
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "file/dup",
@@ -16,6 +16,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     parameters: &[],
     metrics: &[],
     needs_directory: true,
+    modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
     prepare: |_: &Setup<'_>| Ok(Box::new(OwnFiles)),

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::fs;
 
 use crate::harness::{
-    Allowed, Attempt, Fault, Parameter, Prepared, Setup, Task, Ticks, Workload, check,
+    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Task, Ticks, Workload, check,
 };
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -22,6 +22,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     }],
     metrics: &[],
     needs_directory: true,
+    modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
     prepare,

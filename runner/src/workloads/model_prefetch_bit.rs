@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use wire::{Direction, Unit};
 
 use crate::harness::{
-    Allowed, Attempt, Fault, Parameter, Prepared, Setup, Shared, SideMetric, Tally, Task, Ticks,
-    Workload, shared_slice,
+    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Shared, SideMetric, Tally, Task,
+    Ticks, Workload, shared_slice,
 };
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -68,6 +68,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         },
     ],
     needs_directory: false,
+    modes: Mode::BOTH,
     can_stop: true,
     extra_words: 0,
     prepare,

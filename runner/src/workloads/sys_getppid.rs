@@ -1,6 +1,6 @@
 //! The floor of a system call: `getppid`, which no C library caches.
 
-use crate::harness::{Attempt, Fault, Prepared, Setup, Task, Ticks, Workload};
+use crate::harness::{Attempt, Fault, Mode, Prepared, Setup, Task, Ticks, Workload};
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "sys/getppid",
@@ -11,6 +11,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     parameters: &[],
     metrics: &[],
     needs_directory: false,
+    modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
     prepare: |_: &Setup<'_>| Ok(Box::new(Getppid)),

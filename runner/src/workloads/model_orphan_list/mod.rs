@@ -10,7 +10,7 @@ mod timing;
 use wire::{Direction, Unit};
 
 use crate::harness::{
-    Allowed, Attempt, Histogram, Parameter, Prepared, Setup, SideMetric, Task, Ticks, Work,
+    Allowed, Attempt, Histogram, Mode, Parameter, Prepared, Setup, SideMetric, Task, Ticks, Work,
     Workload,
 };
 
@@ -74,6 +74,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         },
     ],
     needs_directory: false,
+    modes: Mode::BOTH,
     can_stop: true,
     extra_words: 2 * Histogram::WORDS,
     prepare,
