@@ -79,6 +79,7 @@ fn conduct(job: &Job, tell: &mut dyn FnMut(&Message)) -> Result<Measured, Failur
     let stage = set_up(job, workload).map_err(failure)?;
     let tasks = spawn::spawn(stage, job.mode, job.tasks).map_err(failure)?;
     let tending = Tending::start(stage);
+    sys::go_first();
     let sampled =
         tending.and_then(|tending| sampler::sample(job, workload, stage, &tasks, tending, tell));
     tasks.end();

@@ -31,7 +31,7 @@ pub use fault::{Attempt, Fault, check};
 pub use futex::Lock;
 pub use parent::{measure, set_child_executable};
 pub use place::cpus_of_tasks;
-pub use plan::{MAX_TASKS, Mode, Placement, PointPlan};
+pub use plan::{MAX_TASKS, MAX_TASKS_PER_CPU, Mode, Placement, PointPlan};
 pub use shared::{Shared, Ticks, shared_slice};
 pub use spin::{SpinLock, Work};
 pub use sys::{monotonic_ns, page_size};

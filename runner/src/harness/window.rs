@@ -14,8 +14,9 @@ use super::tally::Tally;
 /// Time a reading may take before it is repeated, ns, and for each task more.
 const QUICK_NS: u64 = 50_000;
 const QUICK_NS_PER_TASK: u64 = 3_000;
-/// Readings before the last one is taken as it is.
+/// Readings, and time over all of them, ns, before the last one is taken as it is.
 const TRIES: u32 = 8;
+const PATIENCE_NS: u64 = 20_000_000;
 
 /// One reading.
 pub(crate) struct Edge {
@@ -33,14 +34,15 @@ impl Edge {
     /// A task whose clock cannot be read (it is gone).
     pub fn read(areas: &Areas, clocks: &[libc::clockid_t]) -> Attempt<Edge> {
         let quick = QUICK_NS + QUICK_NS_PER_TASK * clocks.len() as u64;
-        let mut tries = 0;
+        let (began, mut tries) = (sys::monotonic_ns(), 0);
         loop {
             tries += 1;
             let at_ns = sys::monotonic_ns();
             let ops = (0..clocks.len() as u32).map(|t| areas.of(t)[0].load(Ordering::Relaxed));
             let ops: Vec<u64> = ops.collect();
             let cpu_ns = clocks.iter().map(|&c| sys::clock_ns(c)).collect::<Attempt<_>>()?;
-            if tries == TRIES || sys::monotonic_ns() - at_ns <= quick {
+            let now = sys::monotonic_ns();
+            if tries == TRIES || now - at_ns <= quick || now - began > PATIENCE_NS {
                 return Ok(Edge { at_ns, ops, cpu_ns, words: summed(areas, clocks.len() as u32) });
             }
         }
