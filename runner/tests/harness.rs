@@ -67,7 +67,8 @@ fn a_point_has_every_window_of_every_task_with_its_cpu_time() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     for mode in [Mode::Process, Mode::Thread] {
         let mut seen = vec![];
-        let plan = PointPlan { mode, ..plan("file/open", dir.path()) };
+        let window = Duration::from_millis(100);
+        let plan = PointPlan { mode, window, ..plan("file/open", dir.path()) };
         let point = harness::measure(&plan, &mut |done, w| seen.push((done, w.clone())))
             .expect("the plan is good");
         assert_eq!(point.parameters["mode"], mode.word());
@@ -79,7 +80,7 @@ fn a_point_has_every_window_of_every_task_with_its_cpu_time() {
         assert_eq!(heard, measured.windows, "each window is heard as it ends");
         assert_eq!(measured.windows.len(), 3);
         for window in &measured.windows {
-            assert!(window.dt_ns >= 20_000_000);
+            assert!(window.dt_ns >= 100_000_000);
             assert_eq!((window.ops.len(), window.cpu_ns.len()), (2, 2));
         }
         let names: Vec<&str> = measured.metrics.iter().map(|m| m.name.as_str()).collect();
@@ -97,14 +98,18 @@ fn a_point_has_every_window_of_every_task_with_its_cpu_time() {
 #[test]
 fn no_task_receives_more_cpu_time_than_the_window_is_long() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let plan = PointPlan { placement: Placement::None, ..plan("ctl/int-loop", dir.path()) };
+    let plan = PointPlan {
+        placement: Placement::None,
+        window: Duration::from_millis(200),
+        ..plan("ctl/int-loop", dir.path())
+    };
     let measured = measured(harness::measure(&plan, &mut |_, _| {}).expect("the plan is good"));
     assert!(measured.placement.is_empty());
     let (longest, wall) = measured.windows.iter().fold((0, 0), |(cpu, wall), w| {
         (cpu + w.cpu_ns.iter().max().copied().unwrap_or(0), wall + w.dt_ns as u64)
     });
-    // Clocks are read one after the other: a hundredth of slack.
-    assert!(longest <= wall + wall / 100, "{longest} ns of CPU time in {wall} ns");
+    // Clocks are read one after the other, and the reader may be put aside in between.
+    assert!(longest <= wall + wall / 5, "{longest} ns of CPU time in {wall} ns");
 }
 
 #[test]
