@@ -1,14 +1,12 @@
 //! What came of it, in words: the incidents of the measured history, and where their mails lie.
 
-use std::fmt::Write as _;
-
 use anyhow::Result;
 
 use super::history;
 use crate::app::App;
 use crate::db;
 use crate::format;
-use crate::model::incident::{Incident, Message, State};
+use crate::model::incident::{Headline, Incident, Message, State};
 use crate::model::step::Change;
 
 /// Regressions that stand, each with its messages.
@@ -29,37 +27,33 @@ pub async fn regressions(app: &App) -> Result<Vec<(Incident, Vec<Message>)>> {
 
 /// The last paragraph of `up`.
 pub fn words(regressions: &[(Incident, Vec<Message>)], url: &str) -> String {
-    let mut text = String::new();
-    // Writing to a string does not fail.
-    let mut line = |words: String| writeln!(text, "{words}").unwrap_or_default();
     if regressions.is_empty() {
-        line("No regression was found in the history measured on this machine.".to_owned());
-        line("The table above shows what the two variants differ by here.".to_owned());
+        return "No regression was found in the history measured on this machine.\n\
+                The tables above show what the variants differ by here, now."
+            .to_owned();
     }
-    for (incident, messages) in regressions {
-        let found = &incident.headline;
-        let tasks = found.all_tasks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let change = found.ratio.map_or_else(|| "changed".to_owned(), format::change_with_interval);
-        line(format!("Regression: {} {change} at {} tasks", found.workload, found.tasks));
-        line(format!(
-            "  moved    {} at {tasks} tasks; {} series in all",
-            found.metric, incident.steps
-        ));
-        line(format!("  since    {:.10} {}", incident.bad.commit, incident.bad.subject));
-        line(format!("  good     {:.10} {}", incident.good.commit, incident.good.subject));
-        line(format!("  page     {url}/incidents/{}", incident.id));
-        for message in messages {
-            line(format!("  mail     {}", mail(message)));
-        }
-    }
-    text
+    let of_one = |(incident, messages): &(Incident, Vec<Message>)| one(incident, messages, url);
+    regressions.iter().map(of_one).collect::<Vec<_>>().join("\n")
 }
 
-fn in_tasks(counts: &str) -> String {
-    match counts {
-        "1" => "1 task".to_owned(),
-        _ => format!("{counts} tasks"),
-    }
+fn one(incident: &Incident, messages: &[Message], url: &str) -> String {
+    let Headline { workload, metric, tasks, ratio, all_tasks, .. } = &incident.headline;
+    let change = ratio.map_or_else(|| "changed".to_owned(), format::change_with_interval);
+    let (since, good, steps) = (&incident.bad, &incident.good, incident.steps);
+    let mut lines = vec![
+        format!("Regression: {workload} {metric} {change} at {}", in_tasks(&[*tasks])),
+        format!("  moved    at {}; {steps} series of the incident moved", in_tasks(all_tasks)),
+        format!("  since    {:.10} {}", since.commit, since.subject),
+        format!("  good     {:.10} {}", good.commit, good.subject),
+        format!("  page     {url}/incidents/{}", incident.id),
+    ];
+    lines.extend(messages.iter().map(|message| format!("  mail     {}", mail(message))));
+    lines.join("\n")
+}
+
+fn in_tasks(counts: &[i32]) -> String {
+    let listed = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    format!("{listed} {}", if counts == [1] { "task" } else { "tasks" })
 }
 
 fn mail(message: &Message) -> String {
