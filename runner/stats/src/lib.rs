@@ -1,10 +1,10 @@
 //! Pure numbers: no dependency, no IO, no clock; randomness only from a given seed.
 //!
 //! Read in this order: [`Sample`] (what everything takes), [`summary`], [`interval`], [`rank`]
-//! (what is computed), [`lkp`] and [`mmtests`] (other people's rules, as written), then the
-//! judgement: [`two_sides`] (base against head over a curve) and [`step`] (changes in a history),
-//! both of which return [`evidence`]. The service and `scalewatch-runner compare` call the same
-//! functions, so their verdicts never differ.
+//! (what is computed), [`lkp`], [`mmtests`] and [`unixbench`] (other people's rules, as written),
+//! then the judgement: [`two_sides`] (base against head over a curve) and [`step`] (changes in a
+//! history), both of which return [`evidence`]. The service and `scalewatch-runner compare` call
+//! the same functions, so their verdicts never differ.
 #![forbid(unsafe_code)]
 
 pub mod evidence;
@@ -20,6 +20,7 @@ pub mod special;
 pub mod step;
 pub mod summary;
 pub mod two_sides;
+pub mod unixbench;
 pub mod words;
 
 pub use evidence::{Evidence, Inequality, Verdict};
