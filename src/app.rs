@@ -11,6 +11,7 @@ use sqlx::PgPool;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower_http::compression::CompressionLayer;
+use tower_http::trace::TraceLayer;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -30,12 +31,14 @@ pub struct App {
     pub config: Arc<Config>,
 }
 
-/// Every route: the API below `/api/v1`, pages, static files, `/health`.
+/// Every route: the API below `/api/v1`, pages, static files, `/health`. Requests are logged at the
+/// level debug, their headers and with them their tokens never.
 pub fn router(app: App) -> axum::Router {
     axum::Router::new()
         .merge(crate::api::router())
         .merge(crate::pages::router())
         .layer(CompressionLayer::new())
+        .layer(TraceLayer::new_for_http().on_failure(()))
         .with_state(app)
 }
 

@@ -6,6 +6,7 @@ mod templates;
 
 mod alert;
 mod api;
+mod cli;
 mod crash;
 mod db;
 mod detect;

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use scalewatch::db::Pool;
@@ -45,6 +45,14 @@ impl ServiceProcess {
         self.child.wait().expect("it ends");
     }
 
+    /// Sends a signal by its name and waits for the end.
+    pub fn stop(mut self, signal: &str) -> ExitStatus {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([&format!("-{signal}"), &pid]).status();
+        assert!(sent.expect("kill is there").success());
+        self.child.wait().expect("it ends")
+    }
+
     /// Body of a page or an API answer that must be 200.
     pub fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("the service answers");
@@ -66,7 +74,7 @@ impl Drop for ServiceProcess {
 }
 
 /// Address of the database a pool is connected to.
-fn database_url(pool: &Pool) -> String {
+pub fn database_url(pool: &Pool) -> String {
     use sqlx::ConnectOptions as _;
     pool.connect_options().to_url_lossy().to_string()
 }
