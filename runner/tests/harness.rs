@@ -360,3 +360,38 @@ fn measures_in_a_process_of_its_own() {
     let plan = PointPlan { window: Duration::from_secs(600), ..plan("file/open", dir.as_ref()) };
     harness::measure(&plan, &mut |_, _| {}).expect("the plan is good");
 }
+
+#[test]
+fn a_window_of_fixed_work_is_the_same_work_each_time_and_ends_with_the_slowest() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for mode in [Mode::Process, Mode::Thread] {
+        let parameters = BTreeMap::from([("size".to_owned(), "300".to_owned())]);
+        let plan = PointPlan { mode, parameters, ..plan("orphan/truncate-bytes", dir.path()) };
+        let mut heard = vec![];
+        let point = harness::measure(&plan, &mut |done, w| heard.push((done, w.clone())));
+        let measured = measured(point.expect("the plan is good"));
+        assert_eq!(heard.iter().map(|h| h.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
+        assert!(heard.iter().all(|h| h.1.ops == [300, 300]), "{heard:?}");
+        let elapsed = measured.metrics.iter().find(|m| m.name == "elapsed_s").expect("it has one");
+        let windows: Vec<f64> = measured.windows.iter().map(|w| w.dt_ns as f64 / 1e9).collect();
+        assert_eq!(measured.values(elapsed), windows);
+        assert!(is_empty(dir.path()));
+    }
+}
+
+#[test]
+fn a_fault_in_fixed_work_ends_the_point() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let plan = plan("aim/creat-close-fixed", dir.path());
+    let point = harness::measure(&plan, &mut |done, _| {
+        if done == 1 {
+            // Tasks wait for the next release, or are at work: both end without their folder.
+            let folder = fs::read_dir(dir.path()).expect("readable").flatten().next();
+            fs::remove_dir_all(folder.expect("the point's folder").path()).expect("removed");
+        }
+    });
+    let failure = failed(point.expect("the plan is good"));
+    assert_eq!(failure.errno, Some(2), "{failure:?}");
+    assert!(["creat", "unlink"].contains(&failure.call.as_str()), "{failure:?}");
+    assert!(processes_in(dir.path()).is_empty());
+}

@@ -18,16 +18,28 @@ pub(crate) const SETUP_LIMIT: Duration = Duration::from_secs(120);
 pub(crate) const FIRST_OPERATION_LIMIT: Duration = Duration::from_secs(60);
 
 impl Control {
-    /// A task's side: says it is ready, sleeps until the gate opens, notes when it passed.
-    pub fn pass_gate(&self, areas: &Areas, task: u32) {
+    /// A task's side: says it is ready, sleeps until the gate has been opened `opening` times in
+    /// all, notes when it passed.
+    pub fn pass_gate(&self, areas: &Areas, task: u32, opening: u32) {
         let started_at = &areas.of(task)[STARTED_AT];
-        started_at.store(0, Ordering::Relaxed);
+        // The first touch of the page, before any clock runs.
+        started_at.store(started_at.load(Ordering::Relaxed), Ordering::Relaxed);
         self.ready.fetch_add(1, Ordering::AcqRel);
         futex::wake(&self.ready, 1);
-        while self.gate.load(Ordering::Acquire) == 0 {
-            futex::wait(&self.gate, 0, None);
+        loop {
+            let opened = self.gate.load(Ordering::Acquire);
+            if opened >= opening {
+                break;
+            }
+            futex::wait(&self.gate, opened, None);
         }
         started_at.store(sys::monotonic_ns(), Ordering::Relaxed);
+    }
+
+    /// The sampler's side: opens the gate for the `opening`th time.
+    pub fn open_gate(&self, opening: u32) {
+        self.gate.store(opening, Ordering::Release);
+        futex::wake(&self.gate, i32::MAX);
     }
 }
 
@@ -37,29 +49,45 @@ impl Control {
 /// # Errors
 /// A task that failed, died or did not get ready in time.
 pub(crate) fn start_all(control: &Control, areas: &Areas, tasks: &Tasks) -> Attempt<u64> {
+    await_all(control, tasks, 1, SETUP_LIMIT)?;
+    control.open_gate(1);
+    await_first_operations(control, areas, tasks)?;
+    Ok(start_skew_ns(areas, tasks))
+}
+
+/// Waits until every task stands before the `opening`th opening of the gate.
+///
+/// # Errors
+/// A task that failed, died or did not get there within `limit`.
+pub(crate) fn await_all(
+    control: &Control,
+    tasks: &Tasks,
+    opening: u32,
+    limit: Duration,
+) -> Attempt<()> {
     let began = Instant::now();
+    let before = tasks.count() * (opening - 1);
     loop {
         let ready = control.ready.load(Ordering::Acquire);
         tasks.check(control)?;
-        if ready == tasks.count() {
-            break;
+        if ready == before + tasks.count() {
+            return Ok(());
         }
-        if began.elapsed() > SETUP_LIMIT {
-            return Err(Fault::wrong(
-                "set-up",
-                format!("{ready} tasks ready after {SETUP_LIMIT:?}"),
-            ));
+        if began.elapsed() > limit {
+            let detail = format!("{} tasks ready after {limit:?}", ready - before);
+            return Err(Fault::wrong("set-up", detail));
         }
         futex::wait(&control.ready, ready, Some(Duration::from_millis(50)));
     }
-    control.gate.store(1, Ordering::Release);
-    futex::wake(&control.gate, i32::MAX);
-    await_first_operations(control, areas, tasks)?;
+}
+
+/// Time between the first and the last task's passing of the gate.
+pub(crate) fn start_skew_ns(areas: &Areas, tasks: &Tasks) -> u64 {
     let passed = |task| areas.of(task)[STARTED_AT].load(Ordering::Relaxed);
     let (first, last) = (0..tasks.count())
         .map(passed)
         .fold((u64::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
-    Ok(last.saturating_sub(first))
+    last.saturating_sub(first)
 }
 
 fn await_first_operations(control: &Control, areas: &Areas, tasks: &Tasks) -> Attempt<()> {

@@ -14,6 +14,7 @@ mod message;
 mod parent;
 mod place;
 mod plan;
+mod rounds;
 mod sampler;
 mod scratch;
 mod shared;

@@ -7,7 +7,6 @@ use wire::{Measured, Metric, Window};
 
 use super::disturbance::Reading;
 use super::fault::{Attempt, Fault};
-use super::futex;
 use super::job::Job;
 use super::message::Message;
 use super::spawn::{Stage, Tasks};
@@ -15,6 +14,7 @@ use super::tally::{Tally, side_metrics};
 use super::tend::Tending;
 use super::window::{self, Edge};
 use super::workload::Workload;
+use super::{futex, rounds};
 
 /// Longest wait for the tasks of a workload that can stop.
 const STOP_LIMIT: Duration = Duration::from_secs(30);
@@ -31,6 +31,9 @@ pub(crate) fn sample(
     tending: Option<Tending>,
     tell: &mut dyn FnMut(&Message),
 ) -> Attempt<Measured> {
+    if stage.prepared.fixed_work() {
+        return rounds::sample(job, workload, stage, tasks, tell);
+    }
     let start_skew_ns = super::gate::start_all(stage.control, &stage.areas, tasks)?;
     tell(&Message::Started);
     let (clocks, threads): (Vec<_>, Vec<_>) = tasks.clocks()?.into_iter().unzip();
@@ -102,7 +105,8 @@ fn stop(stage: &Stage, tasks: &Tasks) -> Attempt<()> {
     }
 }
 
-fn metrics(
+/// The metrics of a point: the usual ones, then the workload's own.
+pub(super) fn metrics(
     workload: &Workload,
     tasks: u32,
     tallies: &[Tally],

@@ -52,9 +52,9 @@ pub fn shared_slice<T: Shared>(len: usize) -> Attempt<&'static [T]> {
 #[repr(C, align(4096))]
 #[derive(Default)]
 pub(crate) struct Control {
-    /// Tasks that finished their set-up.
+    /// Arrivals of tasks at the gate, all openings together.
     pub ready: AtomicU32,
-    /// 0 closed, 1 open.
+    /// How often the gate has been opened.
     pub gate: AtomicU32,
     /// Raised when a task failed or the child was told to end.
     pub alarm: AtomicU32,
@@ -188,7 +188,7 @@ impl Ticks {
         self.add(0, n);
     }
 
-    /// Adds to word `word` (1 to 31) of the task's own counters.
+    /// Adds to word `word` (1 to 29) of the task's own counters.
     #[inline(always)]
     pub fn add(&self, word: usize, n: u64) {
         let cell = &self.head[word];

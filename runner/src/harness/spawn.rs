@@ -13,7 +13,7 @@ use super::fault::{Attempt, Fault, check};
 use super::plan::Mode;
 use super::shared::{Areas, Control, Ticks};
 use super::workload::Prepared;
-use super::{futex, sys};
+use super::{futex, rounds, sys};
 
 /// What every task needs; lives as long as the child.
 pub(crate) struct Stage {
@@ -97,7 +97,10 @@ fn act(stage: &'static Stage, task: u32) {
             sys::pin(cpus)?;
         }
         let mut running = stage.prepared.start(task)?;
-        stage.control.pass_gate(&stage.areas, task);
+        if stage.prepared.fixed_work() {
+            return rounds::work(stage, task, &mut *running);
+        }
+        stage.control.pass_gate(&stage.areas, task, 1);
         running.run(&Ticks::new(stage.areas.of(task), stage.control))
     };
     let lived = std::panic::catch_unwind(AssertUnwindSafe(live)).unwrap_or_else(|panic| {

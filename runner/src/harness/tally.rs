@@ -30,6 +30,8 @@ pub struct Tally {
     pub words: Vec<u64>,
     /// Operations of each task.
     pub task_ops: Vec<u64>,
+    /// Where the work is fixed: how long after the release each task finished, ns.
+    pub finish_ns: Vec<u64>,
 }
 
 impl Tally {
@@ -42,6 +44,7 @@ impl Tally {
             sums.resize(more.len(), 0);
             sums.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
         }
+        self.finish_ns.extend(&other.finish_ns);
     }
 
     /// Increase of a word.

@@ -62,7 +62,8 @@ impl Edge {
         words[0] = window.ops.iter().sum();
         let cpu_ns = window.cpu_ns.iter().sum();
         let task_ops = window.ops.clone();
-        (window, Tally { dt_ns: self.at_ns - earlier.at_ns, cpu_ns, words, task_ops })
+        let dt_ns = self.at_ns - earlier.at_ns;
+        (window, Tally { dt_ns, cpu_ns, words, task_ops, finish_ns: vec![] })
     }
 }
 

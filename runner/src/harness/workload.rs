@@ -3,6 +3,7 @@
 //! `prepare` runs once in the child before any task exists; `start` runs in each task, already on
 //! its CPU, before the gate; `run` is the loop. It ends only by a fault, or, where the workload
 //! `can_stop`, when its ticks say so; all others are ended from outside in the middle of a turn.
+//! A workload of fixed work ([`Prepared::fixed_work`]) does it once in `run`, again and again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -59,13 +60,20 @@ pub trait Prepared: Sync {
     fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>>;
 
     /// Checks the shared state after all tasks stopped. `total(word)` is a counter summed over
-    /// the tasks, from the first operation on. Called where the workload `can_stop`.
+    /// the tasks, from the first operation on. Called where the workload `can_stop`
+    /// or does fixed work.
     ///
     /// # Errors
     /// What is wrong with it.
     fn verify(&self, total: &dyn Fn(usize) -> u64) -> Attempt<()> {
         let _ = total;
         Ok(())
+    }
+
+    /// Whether [`Task::run`] does a fixed piece of work and returns. The tasks are then released
+    /// together, the slowest ends the window, and the next window is the same work again.
+    fn fixed_work(&self) -> bool {
+        false
     }
 
     /// How often [`Prepared::tend`] is called while the tasks run; none: never.
@@ -89,10 +97,18 @@ pub trait Prepared: Sync {
 
 /// A task that is set up.
 pub trait Task {
+    /// Makes one piece of fixed work ready, before each release; not part of what is measured.
+    ///
+    /// # Errors
+    /// The call that failed.
+    fn make_ready(&mut self) -> Attempt<()> {
+        Ok(())
+    }
+
     /// The loop. Calls [`Ticks::tick`] once an operation.
     ///
     /// # Errors
-    /// The fault that ended it; `Ok` only after [`Ticks::stopped`].
+    /// The fault that ended it; `Ok` only after [`Ticks::stopped`], or when a fixed piece of work is done.
     fn run(&mut self, ticks: &Ticks) -> Attempt<()>;
 }
 

@@ -1,6 +1,6 @@
 //! The catalogue: one file, one workload. A workload sees only [`crate::harness`]'s contract.
 
-mod aim_creat_close;
+mod aim;
 mod check;
 mod ctl_int_loop;
 mod fallocate_append_truncate;
@@ -9,6 +9,7 @@ mod file_open;
 mod files;
 mod model_orphan_list;
 mod model_prefetch_bit;
+mod orphan;
 mod sys_getppid;
 pub mod wis;
 
@@ -24,7 +25,10 @@ pub fn all() -> &'static [&'static Workload] {
         &file_open::WORKLOAD,
         &file_dup::WORKLOAD,
         &fallocate_append_truncate::WORKLOAD,
-        &aim_creat_close::WORKLOAD,
+        &aim::creat_close::WORKLOAD,
+        &aim::creat_close::FIXED,
+        &orphan::truncate_bytes::WORKLOAD,
+        &orphan::unlink_open::WORKLOAD,
         &model_prefetch_bit::WORKLOAD,
         &model_orphan_list::WORKLOAD,
     ]
