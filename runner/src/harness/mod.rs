@@ -4,6 +4,7 @@
 //! spawns the tasks, opens the gate, reads counters and CPU clocks at the edges of each window and
 //! writes the outcome to its standard output. Whatever happens in it, the caller gets a point.
 
+pub mod atomic;
 mod child;
 mod disturbance;
 mod fault;
@@ -35,6 +36,6 @@ pub use place::cpus_of_tasks;
 pub use plan::{MAX_TASKS, MAX_TASKS_PER_CPU, Mode, Placement, PointPlan};
 pub use shared::{Shared, Ticks, shared_slice};
 pub use spin::{SpinLock, Work};
-pub use sys::{monotonic_ns, page_size};
+pub use sys::{monotonic_ns, page_size, possible_cpus, thread_cpu_ns};
 pub use tally::{Histogram, SideMetric, Tally, at_end};
 pub use workload::{Allowed, Parameter, Prepared, Setup, Task, Values, Workload};

@@ -32,6 +32,18 @@ impl SpinLock {
         }
     }
 
+    /// Takes the lock if it is free.
+    #[inline]
+    pub fn try_acquire(&self) -> bool {
+        self.held.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whether someone holds it just now.
+    #[inline]
+    pub fn is_held(&self) -> bool {
+        self.held.load(Ordering::Relaxed) != 0
+    }
+
     /// Gives the lock back; only its holder may.
     #[inline]
     pub fn release(&self) {

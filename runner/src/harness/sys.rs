@@ -21,6 +21,12 @@ pub(crate) fn clock_ns(clock: libc::clockid_t) -> Attempt<u64> {
     Ok(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
 }
 
+/// Nanoseconds of CPU time that the calling thread received.
+#[inline]
+pub fn thread_cpu_ns() -> u64 {
+    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID).expect("every thread has a CPU clock")
+}
+
 /// The clock of the CPU time that process `pid` received.
 pub(crate) fn process_clock(pid: libc::pid_t) -> Attempt<libc::clockid_t> {
     let mut clock = 0;
@@ -97,6 +103,13 @@ pub fn page_size() -> usize {
     // SAFETY: reads a constant of the system.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(bytes).expect("every Linux has a page size")
+}
+
+/// CPUs the machine may have: present or to come.
+pub fn possible_cpus() -> u32 {
+    // SAFETY: reads a constant of the system.
+    let count = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
+    u32::try_from(count).unwrap_or(1).max(1)
 }
 
 /// Raises the limit of open files to at least `wanted`, as far as the hard limit allows.

@@ -9,6 +9,8 @@ mod file_open;
 mod files;
 mod model_orphan_list;
 mod model_prefetch_bit;
+mod model_stream_goal;
+mod model_struct_file;
 mod orphan;
 mod sys_getppid;
 pub mod wis;
@@ -29,7 +31,9 @@ pub fn all() -> &'static [&'static Workload] {
         &aim::creat_close::FIXED,
         &orphan::truncate_bytes::WORKLOAD,
         &orphan::unlink_open::WORKLOAD,
+        &model_stream_goal::WORKLOAD,
         &model_prefetch_bit::WORKLOAD,
+        &model_struct_file::WORKLOAD,
         &model_orphan_list::WORKLOAD,
     ]
 }
