@@ -12,6 +12,7 @@ use wire::{Failure, Measured, Outcome};
 use super::fault::Fault;
 use super::job::Job;
 use super::message::Message;
+use super::partner::Partners;
 use super::shared::{Areas, Control, shared_slice};
 use super::spawn::{self, Stage, Tasks};
 use super::tend::Tending;
@@ -51,6 +52,7 @@ fn read_job() -> anyhow::Result<Job> {
 
 fn serve(job: &Job) {
     listen_for_the_end();
+    sys::adopt_orphans();
     // SAFETY: getppid cannot fail.
     if unsafe { libc::getppid() } as u32 != job.parent {
         TOLD_TO_END.store(true, Ordering::Release);
@@ -83,6 +85,7 @@ fn conduct(job: &Job, tell: &mut dyn FnMut(&Message)) -> Result<Measured, Failur
     let sampled =
         tending.and_then(|tending| sampler::sample(job, workload, stage, &tasks, tending, tell));
     tasks.end();
+    stage.partners.reap();
     stage.prepared.clear();
     sampled.map_err(|fault| reason(stage, &tasks, fault))
 }
@@ -94,12 +97,14 @@ fn set_up(job: &Job, workload: &Workload) -> Result<&'static Stage, Fault> {
     if TOLD_TO_END.load(Ordering::Acquire) {
         control.raise_alarm();
     }
-    sys::allow_open_files(u64::from(job.tasks) * 4 + 64);
-    let setup = Setup { tasks: job.tasks, mode: job.mode, values: &job.values };
+    // Enough for most workloads in threads; one that cannot open its files says so.
+    let _ = sys::allow_open_files(u64::from(job.tasks) * 4 + 64);
+    let partners = Partners::new(job.mode, job.tasks, control)?;
+    let setup = Setup { tasks: job.tasks, mode: job.mode, partners, values: &job.values };
     let prepared = (workload.prepare)(&setup)?;
     let areas = Areas::new(job.tasks, workload.extra_words)?;
     let placement = job.placement.clone();
-    Ok(Box::leak(Box::new(Stage { control, areas, prepared, placement })))
+    Ok(Box::leak(Box::new(Stage { control, areas, prepared, partners, placement })))
 }
 
 /// Why the point failed: a signal, else what the first failed task said, else what the sampler saw.

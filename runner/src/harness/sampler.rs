@@ -12,7 +12,7 @@ use super::message::Message;
 use super::spawn::{Stage, Tasks};
 use super::tally::{Tally, side_metrics};
 use super::tend::Tending;
-use super::window::{self, Edge};
+use super::window::{self, Clocks, Edge};
 use super::workload::Workload;
 use super::{futex, rounds};
 
@@ -36,7 +36,7 @@ pub(crate) fn sample(
     }
     let start_skew_ns = super::gate::start_all(stage.control, &stage.areas, tasks)?;
     tell(&Message::Started);
-    let (clocks, threads): (Vec<_>, Vec<_>) = tasks.clocks()?.into_iter().unzip();
+    let (clocks, threads) = Clocks::of(tasks, stage.partners)?;
     let mut windows: Vec<Window> = vec![];
     let mut tallies: Vec<Tally> = vec![];
     let mut before = Reading::now(&threads);

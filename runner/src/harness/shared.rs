@@ -19,6 +19,8 @@ pub unsafe trait Shared: Sync + 'static {}
 unsafe impl Shared for AtomicU64 {}
 // SAFETY: plain atomics; zero is valid.
 unsafe impl Shared for AtomicU32 {}
+// SAFETY: plain atomics; zero is valid.
+unsafe impl Shared for AtomicI32 {}
 // SAFETY: one atomic; zero is the free lock.
 unsafe impl Shared for super::Lock {}
 // SAFETY: one atomic; zero is the free lock.

@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use super::fault::{Attempt, Fault, check};
+use super::partner::Partners;
 use super::plan::Mode;
 use super::shared::{Areas, Control, Ticks};
 use super::workload::Prepared;
@@ -20,6 +21,7 @@ pub(crate) struct Stage {
     pub control: &'static Control,
     pub areas: Areas,
     pub prepared: Box<dyn Prepared>,
+    pub partners: Partners,
     pub placement: Vec<Vec<u32>>,
 }
 
@@ -180,11 +182,6 @@ impl Tasks {
             // SAFETY: a child of ours that has not been reaped, or no process any more.
             unsafe { libc::kill(pid, libc::SIGKILL) };
         }
-        for &pid in pids {
-            // SAFETY: no status wanted.
-            while unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) } < 0
-                && std::io::Error::last_os_error().raw_os_error() == Some(libc::EINTR)
-            {}
-        }
+        pids.iter().copied().for_each(sys::reap);
     }
 }

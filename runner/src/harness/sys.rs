@@ -47,6 +47,27 @@ pub(crate) fn own_thread_clock() -> Attempt<libc::clockid_t> {
     }
 }
 
+/// The clock of the CPU time that a thread of this process receives; `linux/posix-timers.h`.
+pub(crate) fn thread_clock(tid: libc::pid_t) -> libc::clockid_t {
+    const PER_THREAD: libc::clockid_t = 4;
+    const SCHEDULER: libc::clockid_t = 2;
+    (!tid << 3) | PER_THREAD | SCHEDULER
+}
+
+/// Waits until a child is gone; returns at once for what is no child.
+pub(crate) fn reap(pid: libc::pid_t) {
+    // SAFETY: no status wanted.
+    while unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) } < 0
+        && std::io::Error::last_os_error().raw_os_error() == Some(libc::EINTR)
+    {}
+}
+
+/// Makes this process the parent of descendants that lose theirs.
+pub(crate) fn adopt_orphans() {
+    // SAFETY: prctl with constants.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+}
+
 /// CPUs the calling thread may run on, ascending.
 pub(crate) fn allowed_cpus() -> Attempt<Vec<u32>> {
     let mut set = CpuMask::default();
@@ -112,16 +133,26 @@ pub fn possible_cpus() -> u32 {
     u32::try_from(count).unwrap_or(1).max(1)
 }
 
-/// Raises the limit of open files to at least `wanted`, as far as the hard limit allows.
-pub(crate) fn allow_open_files(wanted: u64) {
+/// Raises the limit of open files to at least `wanted`.
+///
+/// # Errors
+/// Says how many are needed and allowed when the hard limit is lower; the limit is then that.
+pub fn allow_open_files(wanted: u64) -> Attempt<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: limit is valid for both calls.
-    unsafe {
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 && limit.rlim_cur < wanted {
-            limit.rlim_cur = wanted.min(limit.rlim_max);
-            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
-        }
+    // SAFETY: limit is valid for the call.
+    check("getrlimit", unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) })?;
+    if limit.rlim_cur >= wanted {
+        return Ok(());
     }
+    limit.rlim_cur = wanted.min(limit.rlim_max);
+    // SAFETY: limit is valid for the call.
+    check("setrlimit", unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) })?;
+    if limit.rlim_cur < wanted {
+        let allowed = limit.rlim_max;
+        let detail = format!("{wanted} open files are needed, {allowed} are allowed (ulimit -Hn)");
+        return Err(Fault { call: "setrlimit", errno: Some(libc::EMFILE), detail: detail.into() });
+    }
+    Ok(())
 }
 
 /// Size of the file system that holds `path`, bytes.

@@ -7,7 +7,9 @@
 use std::sync::atomic::Ordering;
 
 use super::fault::Attempt;
+use super::partner::Partners;
 use super::shared::Areas;
+use super::spawn::Tasks;
 use super::sys;
 use super::tally::Tally;
 
@@ -17,6 +19,45 @@ const QUICK_NS_PER_TASK: u64 = 3_000;
 /// Readings, and time over all of them, ns, before the last one is taken as it is.
 const TRIES: u32 = 8;
 const PATIENCE_NS: u64 = 20_000_000;
+
+/// The CPU clocks of the tasks.
+pub(crate) struct Clocks {
+    own: Vec<libc::clockid_t>,
+    /// Whose partner, and its clock.
+    partners: Vec<(usize, libc::clockid_t)>,
+}
+
+impl Clocks {
+    /// Clocks, and the thread ids of tasks and partners.
+    ///
+    /// # Errors
+    /// A task that is gone.
+    pub fn of(tasks: &Tasks, partners: Partners) -> Attempt<(Clocks, Vec<libc::pid_t>)> {
+        let (own, mut threads): (Vec<_>, Vec<_>) = tasks.clocks()?.into_iter().unzip();
+        let mut clocks = Clocks { own, partners: vec![] };
+        for task in 0..tasks.count() {
+            if let Some((clock, thread)) = partners.clock(task)? {
+                clocks.partners.push((task as usize, clock));
+                threads.push(thread);
+            }
+        }
+        Ok((clocks, threads))
+    }
+
+    fn tasks(&self) -> u32 {
+        self.own.len() as u32
+    }
+
+    /// CPU time of each task, ns, its partner's included.
+    fn read(&self) -> Attempt<Vec<u64>> {
+        let mut times: Vec<u64> =
+            self.own.iter().map(|&clock| sys::clock_ns(clock)).collect::<Attempt<_>>()?;
+        for &(task, clock) in &self.partners {
+            times[task] += sys::clock_ns(clock)?;
+        }
+        Ok(times)
+    }
+}
 
 /// One reading.
 pub(crate) struct Edge {
@@ -32,18 +73,18 @@ impl Edge {
     ///
     /// # Errors
     /// A task whose clock cannot be read (it is gone).
-    pub fn read(areas: &Areas, clocks: &[libc::clockid_t]) -> Attempt<Edge> {
-        let quick = QUICK_NS + QUICK_NS_PER_TASK * clocks.len() as u64;
+    pub fn read(areas: &Areas, clocks: &Clocks) -> Attempt<Edge> {
+        let quick = QUICK_NS + QUICK_NS_PER_TASK * u64::from(clocks.tasks());
         let (began, mut tries) = (sys::monotonic_ns(), 0);
         loop {
             tries += 1;
             let at_ns = sys::monotonic_ns();
-            let ops = (0..clocks.len() as u32).map(|t| areas.of(t)[0].load(Ordering::Relaxed));
+            let ops = (0..clocks.tasks()).map(|t| areas.of(t)[0].load(Ordering::Relaxed));
             let ops: Vec<u64> = ops.collect();
-            let cpu_ns = clocks.iter().map(|&c| sys::clock_ns(c)).collect::<Attempt<_>>()?;
+            let cpu_ns = clocks.read()?;
             let now = sys::monotonic_ns();
             if tries == TRIES || now - at_ns <= quick || now - began > PATIENCE_NS {
-                return Ok(Edge { at_ns, ops, cpu_ns, words: summed(areas, clocks.len() as u32) });
+                return Ok(Edge { at_ns, ops, cpu_ns, words: summed(areas, clocks.tasks()) });
             }
         }
     }

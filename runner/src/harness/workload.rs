@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::fault::{Attempt, Fault};
+use super::partner::Partners;
 use super::plan::Mode;
 use super::shared::Ticks;
 use super::tally::SideMetric;
@@ -47,6 +48,8 @@ pub struct Setup<'a> {
     pub tasks: u32,
     /// Whether they are processes or threads.
     pub mode: Mode,
+    /// Starts a second process or thread for a task.
+    pub partners: Partners,
     /// The parameters, checked, defaults filled in.
     pub values: &'a Values,
 }

@@ -5,13 +5,22 @@ mod check;
 mod ctl_int_loop;
 mod fallocate_append_truncate;
 mod file_dup;
+mod file_io;
+mod file_lseek;
 mod file_open;
+mod file_unlink;
 mod files;
+mod ipc;
+mod lock_posix;
 mod model_orphan_list;
 mod model_prefetch_bit;
 mod model_stream_goal;
 mod model_struct_file;
 mod orphan;
+mod poll;
+mod sched_pipe_pingpong;
+mod sched_yield;
+mod signal_raise;
 mod sys_getppid;
 pub mod wis;
 
@@ -24,8 +33,25 @@ pub fn all() -> &'static [&'static Workload] {
     &[
         &ctl_int_loop::WORKLOAD,
         &sys_getppid::WORKLOAD,
+        &signal_raise::WORKLOAD,
+        &sched_yield::WORKLOAD,
+        &sched_pipe_pingpong::WORKLOAD,
+        &ipc::PIPE,
+        &ipc::UNIX,
+        &ipc::EVENTFD,
+        &poll::ONE,
+        &poll::MANY,
         &file_open::WORKLOAD,
         &file_dup::WORKLOAD,
+        &file_unlink::WORKLOAD,
+        &file_lseek::WORKLOAD,
+        &file_io::READ_WORKLOAD,
+        &file_io::WRITE_WORKLOAD,
+        &file_io::PREAD_WORKLOAD,
+        &file_io::PWRITE_WORKLOAD,
+        &file_io::SEEK_READ_WORKLOAD,
+        &file_io::SEEK_WRITE_WORKLOAD,
+        &lock_posix::WORKLOAD,
         &fallocate_append_truncate::WORKLOAD,
         &aim::creat_close::WORKLOAD,
         &aim::creat_close::FIXED,

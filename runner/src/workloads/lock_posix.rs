@@ -1,0 +1,59 @@
+//! Taking and giving back a POSIX lock on one byte of a file. Its owner is the process: on one file
+//! processes wait for each other, threads do not.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+
+use super::files::{OWN_OR_SAME, OwnOrSame};
+use crate::harness::{Attempt, Fault, Mode, Prepared, Setup, Task, Ticks, Workload};
+
+pub(super) const WORKLOAD: Workload = Workload {
+    id: "lock/posix",
+    version: 1,
+    description: "lock and unlock one byte of a file for writing",
+    operation: "one fcntl(F_SETLKW), two a turn: lock, unlock",
+    stresses: "lock list of the inode, allocation of locks; on one file, waiting and waking",
+    parameters: &[OWN_OR_SAME],
+    metrics: &[],
+    needs_directory: true,
+    modes: Mode::BOTH,
+    can_stop: false,
+    extra_words: 0,
+    prepare: |setup: &Setup<'_>| Ok(Box::new(Files(OwnOrSame::prepare(setup, 4096)?))),
+};
+
+struct Files(OwnOrSame);
+
+impl Prepared for Files {
+    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
+        Ok(Box::new(Locking { file: self.0.open(task)? }))
+    }
+}
+
+struct Locking {
+    file: File,
+}
+
+impl Task for Locking {
+    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
+        Err(turn(self.file.as_raw_fd(), ticks))
+    }
+}
+
+#[inline(never)]
+fn turn(fd: libc::c_int, ticks: &Ticks) -> Fault {
+    // SAFETY: all-zero is a valid flock.
+    let mut byte: libc::flock = unsafe { std::mem::zeroed() };
+    byte.l_whence = libc::SEEK_SET as libc::c_short;
+    byte.l_len = 1;
+    loop {
+        for kind in [libc::F_WRLCK, libc::F_UNLCK] {
+            byte.l_type = kind as libc::c_short;
+            // SAFETY: byte is valid for the call.
+            if unsafe { libc::fcntl(fd, libc::F_SETLKW, &raw const byte) } != 0 {
+                return Fault::errno("fcntl");
+            }
+        }
+        ticks.tick_by(2);
+    }
+}
