@@ -2,6 +2,7 @@
 //! unmapped before the child exits. Each task has its own area of counters, 256 bytes or more.
 
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use super::fault::{Attempt, Fault};
 
@@ -72,6 +73,8 @@ unsafe impl Shared for Control {}
 
 const CALL_BYTES: usize = 64;
 const DETAIL_BYTES: usize = 512;
+/// Longest wait for a fault to be written down; only a task killed at it takes so long.
+const WRITING_LIMIT: Duration = Duration::from_secs(2);
 
 #[repr(C)]
 struct FaultCell {
@@ -105,6 +108,12 @@ impl Control {
             put(&cell.call, fault.call);
             put(&cell.detail, &fault.detail);
             cell.state.store(2, Ordering::Release);
+        } else {
+            // The alarm must not ring while another task is still writing down its fault.
+            let began = Instant::now();
+            while cell.state.load(Ordering::Acquire) != 2 && began.elapsed() < WRITING_LIMIT {
+                std::thread::yield_now();
+            }
         }
         self.raise_alarm();
     }
