@@ -18,7 +18,7 @@ use super::message::Message;
 use super::shared::{HEAD, Ticks};
 use super::spawn::{Stage, Tasks};
 use super::tally::Tally;
-use super::window::{self, Edge};
+use super::window::{self, Clocks, Edge};
 use super::workload::{Task, Workload};
 use super::{sampler, sys};
 
@@ -58,7 +58,7 @@ pub(crate) fn sample(
 ) -> Attempt<Measured> {
     gate::await_all(stage.control, tasks, 1, SETUP_LIMIT)?;
     tell(&Message::Started);
-    let (clocks, threads): (Vec<_>, Vec<_>) = tasks.clocks()?.into_iter().unzip();
+    let (clocks, threads) = Clocks::of(tasks, stage.partners)?;
     let (mut windows, mut tallies): (Vec<Window>, Vec<Tally>) = (vec![], vec![]);
     let mut start_skew_ns = 0;
     let mut before = Reading::now(&threads);
@@ -91,7 +91,7 @@ pub(crate) fn sample(
 fn round(
     stage: &Stage,
     tasks: &Tasks,
-    clocks: &[libc::clockid_t],
+    clocks: &Clocks,
     nth: u32,
     tell: &mut dyn FnMut(&Message),
 ) -> Attempt<(Window, Tally)> {
