@@ -3,7 +3,7 @@
 //! The one rule: it never outlives its parent. When the parent dies the kernel sends SIGTERM; the
 //! child then ends its tasks, removes its scratch folder and goes.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
@@ -12,7 +12,9 @@ use wire::{Failure, Measured, Outcome};
 use super::fault::Fault;
 use super::job::Job;
 use super::message::Message;
+use super::outbox::Outbox;
 use super::partner::Partners;
+use super::precedence::{self, Precedence};
 use super::shared::{Areas, Control, shared_slice};
 use super::spawn::{self, Stage, Tasks};
 use super::tend::Tending;
@@ -57,7 +59,8 @@ fn serve(job: &Job) {
     if unsafe { libc::getppid() } as u32 != job.parent {
         TOLD_TO_END.store(true, Ordering::Release);
     }
-    let outcome = match conduct(job, &mut tell) {
+    let Ok(mut outbox) = Outbox::on_standard_output() else { return };
+    let outcome = match conduct(job, &mut |message| outbox.tell(message)) {
         Ok(measured) => Outcome::Measured(measured),
         Err(failure) => Outcome::Failed(failure),
     };
@@ -65,23 +68,19 @@ fn serve(job: &Job) {
         let folder = std::env::current_dir();
         let _ = folder.and_then(std::fs::remove_dir_all);
     }
-    tell(&Message::Outcome(outcome));
-}
-
-/// Writes one line. A parent that no longer reads is dead, and its death ends this process.
-fn tell(message: &Message) {
-    let mut line = serde_json::to_vec(message).expect("numbers of a measurement are finite");
-    line.push(b'\n');
-    let _ = std::io::stdout().write_all(&line);
+    outbox.tell(&Message::Outcome(outcome));
+    outbox.finish();
 }
 
 fn conduct(job: &Job, tell: &mut dyn FnMut(&Message)) -> Result<Measured, Failure> {
     let workload = crate::workloads::find(&job.workload)
         .ok_or_else(|| failure(Fault::wrong("set-up", "no such workload")))?;
     let stage = set_up(job, workload).map_err(failure)?;
-    let tasks = spawn::spawn(stage, job.mode, job.tasks).map_err(failure)?;
+    let tasks = spawn::spawn(stage, job.mode, job.tasks).map_err(|fault| {
+        stage.prepared.clear();
+        failure(fault)
+    })?;
     let tending = Tending::start(stage);
-    sys::go_first();
     let sampled =
         tending.and_then(|tending| sampler::sample(job, workload, stage, &tasks, tending, tell));
     tasks.end();
@@ -104,7 +103,10 @@ fn set_up(job: &Job, workload: &Workload) -> Result<&'static Stage, Fault> {
     let prepared = (workload.prepare)(&setup)?;
     let areas = Areas::new(job.tasks, workload.extra_words)?;
     let placement = job.placement.clone();
-    Ok(Box::leak(Box::new(Stage { control, areas, prepared, partners, placement })))
+    // After the set-up, whose work may be long and is no reading of clocks.
+    let cpus = sys::allowed_cpus().map_or(usize::MAX, |cpus| cpus.len());
+    let step_back = precedence::take() == Precedence::None && job.tasks as usize > cpus;
+    Ok(Box::leak(Box::new(Stage { control, areas, prepared, partners, placement, step_back })))
 }
 
 /// Why the point failed: a signal, else what the first failed task said, else what the sampler saw.

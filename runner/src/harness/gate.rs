@@ -13,9 +13,10 @@ const STARTED_AT: usize = super::shared::HEAD - 1;
 
 /// Longest set-up of all tasks.
 pub(crate) const SETUP_LIMIT: Duration = Duration::from_secs(120);
-
 /// Longest time from the gate to the first operation of the last task.
-pub(crate) const FIRST_OPERATION_LIMIT: Duration = Duration::from_secs(60);
+const FIRST_OPERATION_LIMIT: Duration = Duration::from_secs(60);
+/// Time each task more may take: on a few CPUs thousands of them wait for their turns.
+const LIMIT_PER_TASK: Duration = Duration::from_millis(20);
 
 impl Control {
     /// A task's side: says it is ready, sleeps until the gate has been opened `opening` times in
@@ -58,7 +59,7 @@ pub(crate) fn start_all(control: &Control, areas: &Areas, tasks: &Tasks) -> Atte
 /// Waits until every task stands before the `opening`th opening of the gate.
 ///
 /// # Errors
-/// A task that failed, died or did not get there within `limit`.
+/// A task that failed, died or did not get there within `limit` and its share of the turns.
 pub(crate) fn await_all(
     control: &Control,
     tasks: &Tasks,
@@ -67,6 +68,7 @@ pub(crate) fn await_all(
 ) -> Attempt<()> {
     let began = Instant::now();
     let before = tasks.count() * (opening - 1);
+    let limit = limit + LIMIT_PER_TASK * tasks.count();
     loop {
         let ready = control.ready.load(Ordering::Acquire);
         tasks.check(control)?;
@@ -92,11 +94,12 @@ pub(crate) fn start_skew_ns(areas: &Areas, tasks: &Tasks) -> u64 {
 
 fn await_first_operations(control: &Control, areas: &Areas, tasks: &Tasks) -> Attempt<()> {
     let began = Instant::now();
+    let limit = FIRST_OPERATION_LIMIT + LIMIT_PER_TASK * tasks.count();
     for task in 0..tasks.count() {
         while areas.of(task)[0].load(Ordering::Relaxed) == 0 {
             tasks.check(control)?;
-            if began.elapsed() > FIRST_OPERATION_LIMIT {
-                let detail = format!("task {task} did nothing in {FIRST_OPERATION_LIMIT:?}");
+            if began.elapsed() > limit {
+                let detail = format!("task {task} did nothing in {limit:?}");
                 return Err(Fault::wrong("start", detail));
             }
             futex::wait(&control.alarm, 0, Some(Duration::from_micros(500)));

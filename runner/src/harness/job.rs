@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::plan::{MAX_TASKS_PER_CPU, Mode, PointPlan};
+use super::plan::{Mode, PointPlan};
 use super::workload::{Values, Workload};
 use crate::machine::Topology;
 
@@ -36,12 +36,6 @@ impl Job {
         plan.check()?;
         workload.check_mode(plan.mode)?;
         let topology = Topology::of_this_machine();
-        let cpus = topology.allowed.len().max(1) as u32;
-        anyhow::ensure!(
-            plan.tasks <= cpus * MAX_TASKS_PER_CPU,
-            "tasks: {} is more than {MAX_TASKS_PER_CPU} for each of the {cpus} CPUs this process may use",
-            plan.tasks
-        );
         Ok(Job {
             workload: workload.id.into(),
             values: workload.resolve(&plan.parameters)?,

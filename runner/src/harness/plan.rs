@@ -10,10 +10,6 @@ use serde::{Deserialize, Serialize};
 /// Most tasks of a point on any machine.
 pub const MAX_TASKS: u32 = 4096;
 
-/// Most tasks for each hardware thread this process may use: with more, a turn of them all takes
-/// longer than a window, and neither the sampler nor anyone else gets at the CPU in time.
-pub const MAX_TASKS_PER_CPU: u32 = 128;
-
 /// Process or thread tasks, as in will-it-scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -14,7 +14,7 @@ use super::partner::Partners;
 use super::plan::Mode;
 use super::shared::{Areas, Control, Ticks};
 use super::workload::Prepared;
-use super::{futex, rounds, sys};
+use super::{futex, precedence, rounds, sys};
 
 /// What every task needs; lives as long as the child.
 pub(crate) struct Stage {
@@ -23,6 +23,8 @@ pub(crate) struct Stage {
     pub prepared: Box<dyn Prepared>,
     pub partners: Partners,
     pub placement: Vec<Vec<u32>>,
+    /// Whether tasks give way to the sampler, which was permitted no precedence.
+    pub step_back: bool,
 }
 
 /// The tasks of a point.
@@ -95,6 +97,9 @@ fn fork_task(stage: &'static Stage, task: u32) -> Attempt<libc::pid_t> {
 /// The life of one task: pin, set up, pass the gate, run. A fault or a panic is reported.
 fn act(stage: &'static Stage, task: u32) {
     let live = || -> Attempt<()> {
+        if stage.step_back {
+            precedence::step_back();
+        }
         if let Some(cpus) = stage.placement.get(task as usize) {
             sys::pin(cpus)?;
         }
@@ -175,9 +180,16 @@ impl Tasks {
         }
     }
 
-    /// Ends all task processes and reaps them. Threads end with the child.
+    /// Ends all task processes and reaps them. Threads end with the child; until then they are left
+    /// the CPU time that nobody else wants, so that what was measured reaches the parent.
     pub fn end(&self) {
-        let Tasks::Processes(pids) = self else { return };
+        let pids = match self {
+            Tasks::Processes(pids) => pids,
+            Tasks::Threads(seats) => {
+                let threads = seats.iter().filter_map(|seat| *seat.lock().ok()?);
+                return threads.for_each(|(_, thread)| precedence::leave_idle_time(thread));
+            }
+        };
         for &pid in pids {
             // SAFETY: a child of ours that has not been reaped, or no process any more.
             unsafe { libc::kill(pid, libc::SIGKILL) };

@@ -93,19 +93,6 @@ pub(crate) fn pin(cpus: &[u32]) -> Attempt<()> {
     Ok(())
 }
 
-/// Puts the calling thread before ordinary ones, where this user may: by real-time priority, else
-/// by niceness. Only once all tasks are started, which would inherit the niceness.
-pub(crate) fn go_first() {
-    let lowest = libc::sched_param { sched_priority: 1 };
-    // SAFETY: plain system calls on the calling thread; lowest is valid for the call.
-    unsafe {
-        let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-        if libc::sched_setscheduler(0, policy, &raw const lowest) < 0 {
-            libc::setpriority(libc::PRIO_PROCESS, 0, -10);
-        }
-    }
-}
-
 /// A mask wide enough for any kernel's `NR_CPUS`; as long words, as the kernel wants it.
 struct CpuMask([u64; 128]);
 
