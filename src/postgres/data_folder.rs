@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 pub struct DataFolder {
     path: PathBuf,
     /// Its `flock` is the hold.
-    _held: File,
+    held: File,
 }
 
 impl DataFolder {
@@ -49,7 +49,7 @@ impl DataFolder {
             .and_then(|()| file.rewind())
             .and_then(|()| writeln!(file, "{}", std::process::id()))
             .with_context(|| format!("writing {}", name.display()))?;
-        Ok(DataFolder { path, _held: file })
+        Ok(DataFolder { path, held: file })
     }
 
     /// The folder, absolute.
@@ -60,6 +60,14 @@ impl DataFolder {
     /// Everything of the private Postgres; belongs to the server's user.
     pub fn postgres(&self) -> PathBuf {
         self.path.join("postgres")
+    }
+}
+
+impl Drop for DataFolder {
+    fn drop(&mut self) {
+        // Closing alone would not release it while a child that was forked just now still has a
+        // copy. What cannot be released goes with the process.
+        let _ = self.held.unlock();
     }
 }
 
