@@ -297,6 +297,22 @@ fn distinct_unlinked_files(pid: u32) -> std::collections::BTreeSet<std::path::Pa
 }
 
 #[test]
+fn tasks_that_want_more_memory_than_there_is_are_refused_before_they_start() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for memory in ["anon", "file-private", "file-shared"] {
+        let mut plan = plan("mm/fault", dir.path());
+        plan.parameters = BTreeMap::from([
+            ("memory".into(), memory.into()),
+            ("mib".into(), (1 << 20).to_string()),
+        ]);
+        let failure = failed(harness::measure(&plan, &mut |_, _| {}).expect("failure is data"));
+        assert_eq!((failure.call.as_str(), failure.errno), ("memory", Some(libc::ENOMEM)));
+        assert!(failure.detail.contains("2 tasks"), "{}", failure.detail);
+        assert!(is_empty(dir.path()));
+    }
+}
+
+#[test]
 fn a_full_file_system_makes_a_failed_point_with_its_errno() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     // A mount of a namespace of its own goes with its last process.
@@ -325,10 +341,20 @@ fn a_full_file_system_makes_a_failed_point_with_its_errno() {
 fn measures_on_a_full_file_system() {
     let Some(dir) = std::env::var_os("SCALEWATCH_TEST_DIR") else { return };
     for mode in [Mode::Process, Mode::Thread] {
-        let plan = PointPlan { mode, ..plan("fallocate/append-truncate", dir.as_ref()) };
-        let failure = failed(harness::measure(&plan, &mut |_, _| {}).expect("failure is data"));
+        let filling = PointPlan { mode, ..plan("fallocate/append-truncate", dir.as_ref()) };
+        let failure = failed(harness::measure(&filling, &mut |_, _| {}).expect("failure is data"));
         assert_eq!((failure.call.as_str(), failure.errno), ("fallocate", Some(libc::ENOSPC)));
         assert!(is_empty(dir.as_ref()));
+        // A mapping of a file that may be filled is refused; one that fills it in passing is told of.
+        for (memory, call) in [("file-shared", "space"), ("file-private", "page fault")] {
+            let mut mapping = PointPlan { mode, ..plan("mm/fault", dir.as_ref()) };
+            mapping.parameters.insert("memory".into(), memory.into());
+            let failure =
+                failed(harness::measure(&mapping, &mut |_, _| {}).expect("failure is data"));
+            assert_eq!(failure.call, call, "{failure:?}");
+            assert!(failure.detail.contains("file system") || failure.errno == Some(libc::ENOSPC));
+            assert!(is_empty(dir.as_ref()));
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use wire::{Failure, Measured, Outcome};
 
 use super::fault::Fault;
 use super::job::Job;
+use super::memory::Gauge;
 use super::message::Message;
 use super::outbox::Outbox;
 use super::partner::Partners;
@@ -19,7 +20,7 @@ use super::shared::{Areas, Control, shared_slice};
 use super::spawn::{self, Stage, Tasks};
 use super::tend::Tending;
 use super::workload::{Setup, Workload};
-use super::{sampler, sys};
+use super::{memory, sampler, sys};
 
 /// First argument that makes the runner's executable call [`child_main`].
 pub const CHILD_ARGUMENT: &str = "__point";
@@ -76,13 +77,15 @@ fn conduct(job: &Job, tell: &mut dyn FnMut(&Message)) -> Result<Measured, Failur
     let workload = crate::workloads::find(&job.workload)
         .ok_or_else(|| failure(Fault::wrong("set-up", "no such workload")))?;
     let stage = set_up(job, workload).map_err(failure)?;
+    let before_kib = memory::own_anonymous_kib();
     let tasks = spawn::spawn(stage, job.mode, job.tasks).map_err(|fault| {
         stage.prepared.clear();
         failure(fault)
     })?;
+    let gauge = Gauge::new(tasks.processes(), before_kib);
     let tending = Tending::start(stage);
-    let sampled =
-        tending.and_then(|tending| sampler::sample(job, workload, stage, &tasks, tending, tell));
+    let sampled = tending
+        .and_then(|tending| sampler::sample(job, workload, stage, &tasks, &gauge, tending, tell));
     tasks.end();
     stage.partners.reap();
     stage.prepared.clear();
@@ -137,13 +140,33 @@ extern "C" fn told_to_end(_signal: libc::c_int) {
     }
 }
 
+/// A mapped page that its file system could not give. A task reports it and sleeps till its end.
+extern "C" fn page_missing(signal: libc::c_int) {
+    let (control, task) = (CONTROL.load(Ordering::Acquire), spawn::TASK.get());
+    let Some(task) = task.filter(|_| !control.is_null()) else {
+        // SAFETY: the access that failed is repeated, and now ends the process.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        return;
+    };
+    const WHY: &str =
+        "a mapped page of a file could not be had: the file system is full, or failed";
+    // SAFETY: points to shared memory that is never unmapped; a report stores and wakes, no more.
+    unsafe { (*control).report(task, &Fault::wrong("page fault", WHY)) };
+    spawn::park();
+}
+
 fn listen_for_the_end() {
     for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
-        // SAFETY: all-zero is a valid sigaction; the handler only stores and wakes.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = told_to_end as extern "C" fn(libc::c_int) as usize;
-            libc::sigaction(signal, &raw const action, ptr::null_mut());
-        }
+        handle(signal, told_to_end);
+    }
+    handle(libc::SIGBUS, page_missing);
+}
+
+fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
+    // SAFETY: all-zero is a valid sigaction; the handlers only store, wake and sleep.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as usize;
+        libc::sigaction(signal, &raw const action, ptr::null_mut());
     }
 }

@@ -8,6 +8,7 @@ use wire::{Measured, Metric, Window};
 use super::disturbance::Reading;
 use super::fault::{Attempt, Fault};
 use super::job::Job;
+use super::memory::Gauge;
 use super::message::Message;
 use super::spawn::{Stage, Tasks};
 use super::tally::{Tally, side_metrics};
@@ -28,6 +29,7 @@ pub(crate) fn sample(
     workload: &Workload,
     stage: &Stage,
     tasks: &Tasks,
+    gauge: &Gauge,
     tending: Option<Tending>,
     tell: &mut dyn FnMut(&Message),
 ) -> Attempt<Measured> {
@@ -45,13 +47,16 @@ pub(crate) fn sample(
         sleep(stage, job.window());
         tasks.check(stage.control)?;
         let next = Edge::read(&stage.areas, &clocks)?;
-        let (window, tally) = next.since(&edge);
+        let (window, mut tally) = next.since(&edge);
         edge = next;
         tell(&Message::Window { done, window: window.clone() });
         if done == job.warmup_windows {
             before = Reading::now(&threads);
             edge = Edge::read(&stage.areas, &clocks)?;
         } else if done > job.warmup_windows {
+            if stage.prepared.watches_memory() {
+                tally.held = gauge.read();
+            }
             windows.push(window);
             tallies.push(tally);
         }

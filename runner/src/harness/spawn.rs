@@ -5,6 +5,7 @@
 //! passes the gate and runs its loop; (4) nothing in a loop is ever cancelled: processes are killed
 //! and reaped, threads end with the child; (5) a task process dies with the child, by the kernel.
 
+use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -15,6 +16,11 @@ use super::plan::Mode;
 use super::shared::{Areas, Control, Ticks};
 use super::workload::Prepared;
 use super::{futex, precedence, rounds, sys};
+
+thread_local! {
+    /// Which task the calling thread is; none where it is the sampler.
+    pub(crate) static TASK: Cell<Option<u32>> = const { Cell::new(None) };
+}
 
 /// What every task needs; lives as long as the child.
 pub(crate) struct Stage {
@@ -96,6 +102,7 @@ fn fork_task(stage: &'static Stage, task: u32) -> Attempt<libc::pid_t> {
 
 /// The life of one task: pin, set up, pass the gate, run. A fault or a panic is reported.
 fn act(stage: &'static Stage, task: u32) {
+    TASK.set(Some(task));
     let live = || -> Attempt<()> {
         if stage.step_back {
             precedence::step_back();
@@ -127,7 +134,7 @@ fn act(stage: &'static Stage, task: u32) {
 }
 
 /// Sleeps until the task is ended from outside; its clocks stay readable.
-fn park() -> ! {
+pub(crate) fn park() -> ! {
     loop {
         // SAFETY: waits for a signal, nothing else.
         unsafe { libc::pause() };
@@ -140,6 +147,15 @@ impl Tasks {
         match self {
             Tasks::Processes(pids) => pids.len() as u32,
             Tasks::Threads(seats) => seats.len() as u32,
+        }
+    }
+
+    /// The processes that the tasks are or run in.
+    pub fn processes(&self) -> Vec<libc::pid_t> {
+        match self {
+            Tasks::Processes(pids) => pids.clone(),
+            // SAFETY: getpid cannot fail.
+            Tasks::Threads(_) => vec![unsafe { libc::getpid() }],
         }
     }
 

@@ -153,6 +153,17 @@ pub(crate) fn file_system_bytes(path: &Path) -> Option<u64> {
     }
 }
 
+/// Bytes of the file system of `path` that this process may still fill.
+pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
+    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: all-zero is a valid statvfs, path and it live for the call.
+    unsafe {
+        let mut stat: libc::statvfs = std::mem::zeroed();
+        let known = libc::statvfs(path.as_ptr(), &raw mut stat) == 0 && stat.f_blocks > 0;
+        known.then_some(stat.f_bavail as u64 * stat.f_frsize as u64)
+    }
+}
+
 /// Whether a program started now may be laid out without address randomisation. Changes nothing.
 pub(crate) fn may_fix_addresses() -> bool {
     // SAFETY: personality only reads and sets a word of the calling thread, put back at once.

@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wire::{Direction, Metric, Source, Unit};
 
+use super::memory::Held;
 use super::shared::HEAD;
+#[cfg(doc)]
+use super::workload::Prepared;
 
 /// A metric a workload adds. `value` gets one window, or all measured windows in one.
 #[derive(Clone, Copy)]
@@ -28,6 +31,10 @@ pub struct Tally {
     pub cpu_ns: u64,
     /// Each counter word's increase; word 0 is the operations.
     pub words: Vec<u64>,
+    /// Each counter word as it stood at the window's end, for words that go up and down.
+    pub totals: Vec<u64>,
+    /// What the tasks held at the window's end; none where [`Prepared::watches_memory`] is not set.
+    pub held: Option<Held>,
     /// Operations of each task.
     pub task_ops: Vec<u64>,
     /// Where the work is fixed: how long after the release each task finished, ns.
@@ -42,14 +49,21 @@ impl Tally {
         for (sums, more) in [(&mut self.words, &other.words), (&mut self.task_ops, &other.task_ops)]
         {
             sums.resize(more.len(), 0);
-            sums.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
+            sums.iter_mut().zip(more).for_each(|(sum, n)| *sum = sum.wrapping_add(*n));
         }
         self.finish_ns.extend(&other.finish_ns);
+        self.totals.clone_from(&other.totals);
+        self.held = other.held;
     }
 
     /// Increase of a word.
     pub fn word(&self, word: usize) -> u64 {
         self.words.get(word).copied().unwrap_or(0)
+    }
+
+    /// A word as it stood at the end.
+    pub fn total(&self, word: usize) -> u64 {
+        self.totals.get(word).copied().unwrap_or(0)
     }
 
     /// Increase of `word` a second of wall time; none where it did not increase.

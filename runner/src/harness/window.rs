@@ -102,9 +102,10 @@ impl Edge {
         let mut words = less(&self.words, &earlier.words);
         words[0] = window.ops.iter().sum();
         let cpu_ns = window.cpu_ns.iter().sum();
-        let task_ops = window.ops.clone();
+        let (task_ops, totals) = (window.ops.clone(), self.words.clone());
         let dt_ns = self.at_ns - earlier.at_ns;
-        (window, Tally { dt_ns, cpu_ns, words, task_ops, finish_ns: vec![] })
+        let tally = Tally { dt_ns, cpu_ns, words, totals, held: None, task_ops, finish_ns: vec![] };
+        (window, tally)
     }
 }
 

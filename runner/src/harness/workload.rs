@@ -13,6 +13,8 @@ use super::partner::Partners;
 use super::plan::Mode;
 use super::shared::Ticks;
 use super::tally::SideMetric;
+#[cfg(doc)]
+use super::tally::Tally;
 
 /// One workload. Every fact is shown to people and checked by tests.
 pub struct Workload {
@@ -61,6 +63,11 @@ pub trait Prepared: Sync {
     /// # Errors
     /// The call that failed.
     fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>>;
+
+    /// Whether each window's [`Tally::held`] is wanted; reading it costs a moment for each process.
+    fn watches_memory(&self) -> bool {
+        false
+    }
 
     /// Checks the shared state after all tasks stopped. `total(word)` is a counter summed over
     /// the tasks, from the first operation on. Called where the workload `can_stop`
