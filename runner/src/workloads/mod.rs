@@ -12,6 +12,7 @@ mod file_unlink;
 mod files;
 mod ipc;
 mod lock_posix;
+mod mm;
 mod model_orphan_list;
 mod model_prefetch_bit;
 mod model_stream_goal;
@@ -21,6 +22,7 @@ mod poll;
 mod sched_pipe_pingpong;
 mod sched_yield;
 mod signal_raise;
+mod sync;
 mod sys_getppid;
 pub mod wis;
 
@@ -53,6 +55,14 @@ pub fn all() -> &'static [&'static Workload] {
         &file_io::SEEK_WRITE_WORKLOAD,
         &lock_posix::WORKLOAD,
         &fallocate_append_truncate::WORKLOAD,
+        &mm::MMAP,
+        &mm::FAULT,
+        &mm::TLB_FLUSH,
+        &mm::BRK,
+        &mm::MALLOC,
+        &sync::FUTEX,
+        &sync::MUTEX,
+        &sync::SEM,
         &aim::creat_close::WORKLOAD,
         &aim::creat_close::FIXED,
         &orphan::truncate_bytes::WORKLOAD,

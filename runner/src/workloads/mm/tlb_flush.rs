@@ -1,0 +1,94 @@
+//! TLB flushes: a page is written, dropped with madvise and read back; every CPU that runs the
+//! address space must forget it. What is read back is checked: the drop must have happened.
+
+use super::{MIB, Mapping, page_bytes};
+use crate::harness::{
+    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Task, Ticks, Workload, check,
+    need_memory, need_space,
+};
+
+pub(crate) const WORKLOAD: Workload = Workload {
+    id: "mm/tlb-flush",
+    version: 1,
+    description: "write a page, drop it, read it back",
+    operation: "one store, madvise(MADV_DONTNEED) and checked load of a page",
+    stresses: "unmapping of single pages, TLB flush (interrupts to the other CPUs among threads), \
+               page fault",
+    parameters: &[Parameter {
+        name: "memory",
+        default: "anon",
+        allowed: Allowed::OneOf(&["file-private", "anon", "file-shared"]),
+        about: "1 MiB of anonymous memory, or an own file of 128 MiB mapped private or shared",
+    }],
+    metrics: &[],
+    needs_directory: true,
+    modes: Mode::BOTH,
+    can_stop: false,
+    extra_words: 0,
+    prepare,
+};
+
+struct Memory {
+    memory: String,
+    bytes: u64,
+}
+
+fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
+    let memory = setup.values.word("memory").to_owned();
+    let bytes = if memory == "anon" { MIB } else { 128 * MIB };
+    need_memory(setup.tasks, bytes)?;
+    if memory == "file-shared" {
+        need_space(setup.tasks, bytes)?;
+    }
+    Ok(Box::new(Memory { memory, bytes }))
+}
+
+impl Prepared for Memory {
+    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
+        let mapping = Mapping::new(&self.memory, self.bytes, task)?;
+        let left = u8::from(self.memory == "file-shared");
+        Ok(Box::new(Flushing { mapping, page: page_bytes(), left }))
+    }
+}
+
+struct Flushing {
+    mapping: Mapping,
+    page: usize,
+    /// What a dropped page holds: what its file kept of the store, or nothing.
+    left: u8,
+}
+
+impl Task for Flushing {
+    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
+        loop {
+            let start = self.mapping.map()?;
+            // SAFETY: the mapping is as long as it says and is given back only afterwards.
+            unsafe {
+                flush(start, self.mapping.bytes, self.page, self.left, ticks)?;
+                self.mapping.unmap(start)?;
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `bytes` bytes from `start` are writable, and nobody else uses them.
+#[inline(never)]
+unsafe fn flush(start: *mut u8, bytes: usize, page: usize, left: u8, ticks: &Ticks) -> Attempt<()> {
+    let mut offset = 0;
+    while offset < bytes {
+        // SAFETY: the page at offset lies within the mapping.
+        let found = unsafe {
+            let here = start.add(offset);
+            here.write_volatile(1);
+            check("madvise", libc::madvise(here.cast(), page, libc::MADV_DONTNEED))?;
+            here.read_volatile()
+        };
+        if found != left {
+            return Err(Fault::wrong("madvise", "a dropped page does not hold what it must"));
+        }
+        ticks.tick();
+        offset += page;
+    }
+    Ok(())
+}
