@@ -263,6 +263,13 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
         (vec!["run", "file/open", "--base", "layout=own-dir", "--head", "a=b"], "same parameters"),
         (vec!["run", "file/open", "--base", "a=b", "--head", "a=b"], "are the same"),
         (vec!["run", "file/open", "--wis-compat", "--json", "x"], "--wis-compat"),
+        (vec!["run", "file/open", "--wis-csv", "x.csv", "--mode", "thread"], "--mode"),
+        (vec!["run", "file/open", "file/dup", "--wis-csv", "x.csv"], "one workload"),
+        (vec!["run", "file/open", "--wis-csv", "x.csv", "--tasks", "2"], "begin with 1"),
+        (vec!["run", "file/open", "--wis-csv", "x.title"], "x.title"),
+        (vec!["run", "file/open", "--wis-csv", "no/folder/x.csv"], "no/folder/x.csv"),
+        (vec!["run", "wis/open9"], "open1"),
+        (vec!["run", "wis/open1", "-p", "layout=own-dir"], "layout=shared-dir"),
         (vec!["run", "file/open", "--json", "no/folder/r.json"], "no/folder/r.json"),
         (vec!["run", "file/open", "--json", "."], "is a folder"),
         (vec!["compare", "no-such.json"], "no-such.json"),
@@ -301,6 +308,76 @@ fn will_it_scales_lines_are_printed_for_whom_parses_them() {
     }
     let total = numbers(lines[4])[2];
     assert_eq!(lines[5], format!("average:{total}"));
+}
+
+#[test]
+fn tests_of_will_it_scale_are_known_by_name_and_say_what_its_programs_say() {
+    let home = Home::new();
+    let quick = ["--warmup", "0", "--windows", "1", "--tasks", "1", "--placement", "none"];
+    let run = |args: &[&str]| {
+        let output = home.run(&[&["run", "--wis-compat"], args, &quick[..]].concat());
+        ends(&output, 0);
+        stdout(&output).lines().next().unwrap().to_owned()
+    };
+    let on_disk = home.0.path().to_str().unwrap();
+    assert_eq!(run(&["wis/pread3"]), "testcase:Same file pread to different offsets");
+    assert_eq!(run(&["wis/writeseek2"]), "testcase:Same file seek+read", "as it is there");
+    assert_eq!(run(&["file/dup"]), "testcase:Separate file dup/close");
+    assert_eq!(run(&["ctl/int-loop"]), "testcase:integer work in registers");
+    let tmpfs = "testcase:Separate file fallocate against tmpfs";
+    assert_eq!(run(&["wis/fallocate1"]), tmpfs, "its files are on tmpfs unless told otherwise");
+    if scalewatch_runner::machine::file_system_type(home.0.path()).unwrap() != "tmpfs" {
+        let disk = "testcase:Separate file fallocate";
+        assert_eq!(run(&["wis/fallocate1", "--dir", on_disk]), disk);
+        assert_eq!(run(&["wis/fallocate2"]), disk);
+    }
+    let mixed = home.run(&["run", "wis/fallocate1", "wis/fallocate2"]);
+    ends(&mixed, 2);
+    assert!(stderr(&mixed).contains("--dir"), "{}", stderr(&mixed));
+}
+
+#[test]
+fn the_csv_has_the_shape_of_will_it_scales_script_and_a_title_beside_it() {
+    let home = Home::new();
+    let quick = ["--warmup", "0", "--windows", "1", "--tasks", "1,2", "--placement", "none"];
+    let output =
+        home.run(&[&["run", "wis/getppid1", "--wis-csv", "getppid1.csv"], &quick[..]].concat());
+    ends(&output, 0);
+    assert_eq!(std::fs::read_to_string(home.path("getppid1.title")).unwrap(), "getppid\n");
+    let text = std::fs::read_to_string(home.path("getppid1.csv")).unwrap();
+    let head = "tasks,processes,processes_idle,threads,threads_idle,linear\n0,0,100,0,100,0\n";
+    let rows: Vec<Vec<&str>> =
+        text.strip_prefix(head).unwrap().lines().map(|row| row.split(',').collect()).collect();
+    let rate = |field: &str| field.parse::<i64>().unwrap();
+    let best = rate(rows[0][1]).max(rate(rows[0][3]));
+    assert_eq!(rows.len(), 2);
+    for (tasks, row) in (1i64..).zip(&rows) {
+        let [n, processes, processes_idle, threads, threads_idle, linear] = row[..] else {
+            panic!("{text}")
+        };
+        assert_eq!((rate(n), rate(linear)), (tasks, tasks * best), "{text}");
+        assert!(rate(processes) > 0 && rate(threads) > 0, "{text}");
+        for idle in [processes_idle, threads_idle] {
+            assert!((0.0..=100.0).contains(&idle.parse::<f64>().unwrap()), "{text}");
+            assert_eq!(idle.rsplit_once('.').unwrap().1.len(), 2, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_point_is_minus_one_in_the_csv_and_the_run_ends_with_6() {
+    let home = Home::new();
+    home.write("no-folder", "");
+    let args = ["run", "wis/read1", "--dir", "no-folder", "--wis-csv", "read1.csv"];
+    let output = home.run(&[&args[..], &["--tasks", "1,2", "--windows", "1"]].concat());
+    ends(&output, 6);
+    assert!(stderr(&output).contains("4 of 4 points failed: mkdir"), "{}", stderr(&output));
+    let text = std::fs::read_to_string(home.path("read1.csv")).unwrap();
+    let rows: Vec<&str> = text.lines().skip(2).collect();
+    for (row, (tasks, linear)) in rows.iter().zip([("1", "-1"), ("2", "-2")]) {
+        let fields: Vec<&str> = row.split(',').collect();
+        assert_eq!((fields[0], fields[1], fields[3], fields[5]), (tasks, "-1", "-1", linear));
+    }
 }
 
 #[test]

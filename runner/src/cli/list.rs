@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{print, print_json};
 use crate::exit::Exit;
 use crate::harness::Workload;
-use crate::workloads;
+use crate::workloads::{self, wis};
 
 /// List the workloads with their parameters and metrics
 #[derive(clap::Args)]
@@ -28,6 +28,8 @@ struct Entry {
     modes: Vec<&'static str>,
     parameters: Vec<Parameter>,
     metrics: Vec<Metric>,
+    /// Names of will-it-scale's tests that it is.
+    will_it_scale: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -90,6 +92,11 @@ fn entry(workload: &Workload) -> Entry {
             })
             .collect(),
         metrics: usual.chain(own).collect(),
+        will_it_scale: wis::TESTS
+            .iter()
+            .filter(|test| test.workload == workload.id)
+            .map(|test| test.name)
+            .collect(),
     }
 }
 
@@ -111,5 +118,8 @@ fn in_words(entry: &Entry) -> String {
         .map(|m| format!("{} ({}, {} is better)", m.name, m.unit, m.direction))
         .collect();
     let _ = writeln!(out, "  metrics: {}", metrics.join(", "));
+    if !entry.will_it_scale.is_empty() {
+        let _ = writeln!(out, "  as wis/NAME: {}", entry.will_it_scale.join(", "));
+    }
     out
 }

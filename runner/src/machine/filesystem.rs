@@ -40,6 +40,13 @@ pub(crate) fn facts(root: &Path, dir: &Path) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// Type of the file system that holds `dir`.
+pub fn file_system_type(dir: &Path) -> Option<String> {
+    let dir = fs::canonicalize(dir).ok()?;
+    let mounts = text(Path::new("/proc/self/mountinfo"))?;
+    Some(holding(&mounts, &dir)?.kind)
+}
+
 /// The mount that holds `dir`: of those with the longest mount point, the last one mounted.
 fn holding(mounts: &str, dir: &Path) -> Option<Mount> {
     let length = |m: &Mount| m.point.components().count();

@@ -14,6 +14,7 @@ mod topology;
 use std::path::Path;
 
 pub use environment::environment;
+pub use filesystem::file_system_type;
 pub use identity::machine;
 pub use quiet::{Quiet, quiet};
 pub use topology::{Change, Cpu, Topology, cpu_list, parse_cpu_list};

@@ -1,7 +1,8 @@
 //! One `run` from its settings to measured points, and to the reports made of them.
 //!
 //! [`plan`] makes the points, [`measure`] takes them in seeded order (base and head of a paired run
-//! side by side), [`revision`] and [`git`] say which code it was, [`table`] and [`wis`] print.
+//! side by side), [`revision`] and [`git`] say which code it was, [`table`],
+//! [`wis`] and [`wis_csv`] print.
 pub mod git;
 pub mod measure;
 pub mod plan;
@@ -11,3 +12,4 @@ pub mod revision;
 pub mod table;
 pub mod tasks;
 pub mod wis;
+pub mod wis_csv;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use stats::random::Random;
 
 use crate::harness::{self, Mode, Placement, PointPlan, Workload};
@@ -15,7 +15,7 @@ use crate::workloads;
 /// What to measure.
 #[derive(Debug, Clone)]
 pub struct Suite {
-    /// Workload ids.
+    /// Workload ids, or names of will-it-scale's tests with `wis/` in front.
     pub workloads: Vec<String>,
     /// Parameters of every point.
     pub parameters: BTreeMap<String, String>,
@@ -53,11 +53,13 @@ impl Suite {
     pub fn points_with(&self, side: &BTreeMap<String, String>) -> anyhow::Result<Vec<PointPlan>> {
         let mut points = Vec::new();
         let mut seen = BTreeSet::new();
-        for id in &self.workloads {
+        for name in &self.workloads {
+            let named = workloads::named(name)?;
             for setting in self.settings(side) {
-                let workload = self.checked(id, &setting, &mut seen)?;
+                let setting = named.with(&setting)?;
+                let workload = checked(named.workload, &setting, &mut seen)?;
                 for mode in self.modes_of(workload)? {
-                    let plan = |tasks| self.point(id, &setting, mode, tasks);
+                    let plan = |tasks| self.point(workload.id, &setting, mode, tasks);
                     points.extend(self.tasks.iter().map(|&tasks| plan(tasks)));
                 }
             }
@@ -80,23 +82,6 @@ impl Suite {
     /// Time that measuring takes at least, without set-up.
     pub fn duration(&self, points: usize) -> Duration {
         self.window * (self.warmup_windows + self.windows) * points as u32
-    }
-
-    fn checked(
-        &self,
-        id: &str,
-        setting: &BTreeMap<String, String>,
-        seen: &mut BTreeSet<(String, BTreeMap<String, String>)>,
-    ) -> anyhow::Result<&'static Workload> {
-        let workload = workloads::find(id).with_context(|| {
-            format!("no workload {id:?}: `scalewatch-runner list` shows what there is")
-        })?;
-        let values = workload.resolve(setting)?;
-        ensure!(
-            seen.insert((id.to_owned(), values.0)),
-            "{id} would be measured twice with the same parameters"
-        );
-        Ok(workload)
     }
 
     /// The modes asked for that the workload runs in; one at least.
@@ -148,6 +133,20 @@ impl Suite {
         }
         settings
     }
+}
+
+fn checked(
+    workload: &'static Workload,
+    setting: &BTreeMap<String, String>,
+    seen: &mut BTreeSet<(&'static str, BTreeMap<String, String>)>,
+) -> anyhow::Result<&'static Workload> {
+    let values = workload.resolve(setting)?;
+    ensure!(
+        seen.insert((workload.id, values.0)),
+        "{} would be measured twice with the same parameters",
+        workload.id
+    );
+    Ok(workload)
 }
 
 /// The order in which `n` points are measured: random, but the same for the same seed, so that
@@ -207,6 +206,15 @@ mod tests {
     }
 
     #[test]
+    fn a_test_of_will_it_scale_is_its_workload_at_its_parameters() {
+        let points = suite(&["wis/open2", "wis/open3", "wis/getppid1"]).points().unwrap();
+        let words = |at: usize| (points[at].workload.as_str(), points[at].parameters.get("layout"));
+        assert_eq!(words(0), ("file/open", Some(&"own-dir".to_owned())));
+        assert_eq!(words(2), ("file/open", Some(&"same-file".to_owned())));
+        assert_eq!(words(4), ("sys/getppid", None));
+    }
+
+    #[test]
     fn mistakes_are_named_before_anything_is_measured() {
         let error = |asked: Suite| format!("{:#}", asked.points().unwrap_err());
         assert!(error(suite(&["no/such"])).contains("no/such"));
@@ -219,6 +227,10 @@ mod tests {
         };
         assert!(error(twice).contains("twice"));
         assert!(error(suite(&["file/dup", "file/dup"])).contains("twice"));
+        assert!(error(suite(&["file/dup", "wis/dup1"])).contains("twice"));
+        assert!(error(suite(&["wis/dup7"])).contains("dup1"));
+        let other = Suite { parameters: one("layout", "own-dir"), ..suite(&["wis/open3"]) };
+        assert!(error(other).contains("layout=same-file"));
         assert!(error(Suite { windows: 0, ..suite(&["file/dup"]) }).contains("windows"));
     }
 

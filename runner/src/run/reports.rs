@@ -184,16 +184,16 @@ impl Code {
             "{parameter} plays the code under test: one run measures one value of it"
         );
         let mut values = Vec::new();
-        for id in &suite.workloads {
-            let workload = workloads::find(id).with_context(|| format!("no workload {id:?}"))?;
-            let known = workload.parameters.iter().find(|p| p.name == parameter);
-            let Some(known) = known else {
+        for name in &suite.workloads {
+            let named = workloads::named(name)?;
+            let (id, version) = (named.workload.id, named.workload.version);
+            let Some(usual) = named.usual(parameter) else {
                 bail!("--subject-param: {id} has no parameter {parameter}")
             };
             let given = side.get(parameter).or_else(|| suite.parameters.get(parameter));
-            let value = given.map_or(known.default, String::as_str).to_owned();
+            let value = given.map_or(usual, String::as_str).to_owned();
             values.push(Variant {
-                workload: (id.clone(), workload.version),
+                workload: (id.to_owned(), version),
                 parameter: parameter.clone(),
                 value,
             });

@@ -17,6 +17,7 @@ mod model_orphan_list;
 mod model_prefetch_bit;
 mod model_stream_goal;
 mod model_struct_file;
+mod named;
 mod orphan;
 mod poll;
 mod sched_pipe_pingpong;
@@ -27,6 +28,7 @@ mod sys_getppid;
 pub mod wis;
 
 pub use check::{Checked, check};
+pub use named::{Named, named};
 
 use crate::harness::Workload;
 

@@ -2,6 +2,7 @@
 //! description its program prints. `run wis/NAME` and the printed lines come from this table.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::harness::Values;
 
@@ -129,6 +130,24 @@ impl Test {
 pub fn find(name: &str) -> Option<&'static Test> {
     let name = name.strip_prefix(PREFIX).unwrap_or(name);
     TESTS.iter().find(|test| test.name == name)
+}
+
+/// Where the files of these workloads lie when no directory is named: tests on tmpfs have their own
+/// place.
+///
+/// # Errors
+/// When only some of them are such tests: one run has its files in one place.
+pub fn usual_dir(names: &[String]) -> anyhow::Result<&'static Path> {
+    let is_test =
+        |name: &&String| name.starts_with(PREFIX) && find(name).is_some_and(|t| t.on_tmpfs);
+    match names.iter().filter(is_test).count() {
+        0 => Ok(Path::new(".")),
+        n if n == names.len() => Ok(Path::new(TMPFS)),
+        _ => anyhow::bail!(
+            "some of these tests have their files in {TMPFS} and some have not: name the \
+             directory with --dir, or measure them apart"
+        ),
+    }
 }
 
 /// The test that a workload at these parameters is, with its files on tmpfs or not.

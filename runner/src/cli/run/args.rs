@@ -16,6 +16,7 @@ use crate::run::plan::Suite;
 use crate::run::reports::{Code, Sides};
 use crate::run::revision::Given;
 use crate::run::tasks;
+use crate::workloads::wis;
 
 /// Measure workloads over a sweep of task counts
 ///
@@ -27,7 +28,7 @@ use crate::run::tasks;
 /// that --json writes then holds both sides, and `compare` reads it.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Ids as `list` shows them
+    /// Ids as `list` shows them, or will-it-scale's tests as `wis/NAME`
     #[arg(value_name = "WORKLOAD", required = true)]
     workloads: Vec<String>,
     #[command(flatten, next_help_heading = "What to measure")]
@@ -70,8 +71,9 @@ pub struct Points {
     #[arg(long, default_value = "core", value_parser = values::placement)]
     placement: Placement,
     /// Directory on the file system under test; a fresh folder is made in it and removed
-    #[arg(long, default_value = ".")]
-    dir: PathBuf,
+    /// [default: the current one; /dev/shm for will-it-scale's test on tmpfs]
+    #[arg(long)]
+    dir: Option<PathBuf>,
     /// Seed of the order of points
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -136,6 +138,11 @@ pub struct Output {
     /// Print will-it-scale's own lines instead of a table
     #[arg(long, conflicts_with_all = ["json", "upload", "base", "window"])]
     pub wis_compat: bool,
+    /// Write the csv of will-it-scale's runtest.py into FILE, row by row, and the title beside it:
+    /// one workload, processes and threads, every task count unless --tasks says otherwise
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["json", "upload", "base", "window", "wis_compat", "mode"])]
+    pub wis_csv: Option<PathBuf>,
     /// Put the report into the spool and send it to the service this machine is registered with
     #[arg(long)]
     pub upload: bool,
@@ -172,19 +179,24 @@ impl Args {
             parameters,
             sweep: points.param_sweep.clone(),
             modes: match points.mode {
+                _ if self.output.wis_csv.is_some() => vec![Mode::Process, Mode::Thread],
                 ModeArg::Process => vec![Mode::Process],
                 ModeArg::Thread => vec![Mode::Thread],
                 ModeArg::Both => vec![Mode::Process, Mode::Thread],
             },
             tasks: match &points.tasks {
                 Some(text) => tasks::parse(text, max)?,
+                None if self.output.wis_csv.is_some() => (1..=max.max(1)).collect(),
                 None => tasks::usual(max),
             },
             placement: points.placement.clone(),
             warmup_windows: points.warmup,
             windows: points.windows,
             window: points.window,
-            dir: points.dir.clone(),
+            dir: match &points.dir {
+                Some(dir) => dir.clone(),
+                None => wis::usual_dir(&self.workloads)?.to_owned(),
+            },
         })
     }
 

@@ -4,8 +4,8 @@
 //! was measured is written to disk before anything is sent.
 
 mod args;
+mod wis;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context;
@@ -22,8 +22,7 @@ use crate::run::measure;
 use crate::run::plan::Suite;
 use crate::run::progress::Progress;
 use crate::run::reports::{Maker, Sides};
-use crate::run::{table, wis};
-use crate::workloads;
+use crate::run::table;
 pub use args::Args;
 
 /// What a run gave.
@@ -41,7 +40,10 @@ struct Results {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let suite = args.suite()?;
     if args.output.wis_compat {
-        return in_wis_lines(&suite);
+        return wis::lines(&suite);
+    }
+    if let Some(path) = args.output.wis_csv.as_deref() {
+        return wis::csv(&suite, path, args.output.quiet);
     }
     if let Some(path) = args.output.json.as_deref().filter(|path| path.as_os_str() != "-") {
         check_writable(path)?;
@@ -175,26 +177,5 @@ fn hand_over(results: &Results, json: Option<&Path>) -> anyhow::Result<()> {
             print(&results.shown)
         }
         None => print(&results.shown),
-    }
-}
-
-fn in_wis_lines(suite: &Suite) -> anyhow::Result<Exit> {
-    let plans = suite.points()?;
-    let description = |plan: &PointPlan| {
-        workloads::find(&plan.workload).map_or_else(String::new, |w| w.description.to_owned())
-    };
-    let failures = wis::run(&plans, &description, &mut std::io::stdout().lock())?;
-    let words: BTreeSet<String> =
-        failures.iter().map(|failure| format!("{}: {}", failure.call, failure.detail)).collect();
-    match failures.len() {
-        0 => Ok(Exit::Done),
-        n => Err(Ended::with(
-            Exit::MeasurementFailed,
-            format!(
-                "{n} of {} points failed: {}",
-                plans.len(),
-                words.into_iter().collect::<Vec<_>>().join("; ")
-            ),
-        )),
     }
 }
