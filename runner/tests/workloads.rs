@@ -63,3 +63,43 @@ fn defaults_are_allowed_and_spelt_as_they_are_stored() {
         assert_eq!(values.0, defaults.collect(), "{}", workload.id);
     }
 }
+
+/// Folders below `dir` that a runner made for control groups and whose process is gone.
+fn abandoned_groups(dir: &std::path::Path, depth: u32) -> Vec<std::path::PathBuf> {
+    let mut found = vec![];
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let name = entry.file_name().to_string_lossy().into_owned();
+        match name.strip_prefix("scalewatch-") {
+            Some(owner) if !std::path::Path::new("/proc").join(owner).exists() => {
+                found.push(entry.path());
+            }
+            None if is_dir && depth > 0 => found.extend(abandoned_groups(&entry.path(), depth - 1)),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn containers_leave_no_control_group_behind() {
+    harness::set_child_executable(env!("CARGO_BIN_EXE_scalewatch-runner"));
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let plan = harness::PointPlan {
+        workload: "fallocate/containers".into(),
+        parameters: BTreeMap::from([("isolation".into(), "cgroup".into())]),
+        mode: harness::Mode::Process,
+        tasks: 3,
+        placement: harness::Placement::Pu,
+        warmup_windows: 0,
+        windows: 1,
+        window: std::time::Duration::from_millis(20),
+        dir: dir.path().into(),
+    };
+    let point = harness::measure(&plan, &mut |_, _| {}).expect("the plan is good");
+    if let wire::Outcome::Failed(failure) = point.outcome {
+        assert_eq!(failure.call, harness::Fault::UNAVAILABLE, "{failure:?}");
+    }
+    let left = abandoned_groups(std::path::Path::new("/sys/fs/cgroup"), 8);
+    assert!(left.is_empty(), "{left:?}");
+}

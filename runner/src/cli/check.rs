@@ -32,14 +32,21 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let words = format!("{wrong} of {} settings do not work here", all.len());
         return Err(Ended::with(Exit::MeasurementFailed, words));
     }
-    print(&format!("all {} settings of {} workloads work\n", all.len(), workloads::all().len()))?;
+    let missing = all.iter().filter(|checked| checked.unavailable.is_some()).count();
+    let works = all.len() - missing;
+    let mut words = format!("all {works} settings of {} workloads work", workloads::all().len());
+    if missing > 0 {
+        words += &format!("; {missing} more cannot be had here");
+    }
+    print(&(words + "\n"))?;
     Ok(Exit::Done)
 }
 
 fn in_words(checked: &Checked) -> String {
-    let verdict = match &checked.problem {
-        None => "works",
-        Some(problem) => problem,
+    let verdict = match (&checked.problem, &checked.unavailable) {
+        (Some(problem), _) => problem,
+        (None, Some(why)) => &format!("cannot be had here ({why})"),
+        (None, None) => "works",
     };
     format!(
         "{} {} tasks={}: {verdict}",

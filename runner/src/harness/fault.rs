@@ -29,6 +29,16 @@ impl Fault {
         Fault { call, errno: error.raw_os_error(), detail: format!("{call}: {error}").into() }
     }
 
+    /// What was asked for needs a privilege or a facility that is not to be had here.
+    #[cold]
+    pub fn unavailable(what: &str, error: &std::io::Error) -> Fault {
+        let detail = format!("{what}: {error}").into();
+        Fault { call: Fault::UNAVAILABLE, errno: error.raw_os_error(), detail }
+    }
+
+    /// The call that [`Fault::unavailable`] names.
+    pub const UNAVAILABLE: &'static str = "unavailable";
+
     /// A result that must not be, in words.
     #[cold]
     pub fn wrong(call: &'static str, detail: impl Into<Cow<'static, str>>) -> Fault {

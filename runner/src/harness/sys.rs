@@ -69,7 +69,7 @@ pub(crate) fn adopt_orphans() {
 }
 
 /// CPUs the calling thread may run on, ascending.
-pub(crate) fn allowed_cpus() -> Attempt<Vec<u32>> {
+pub fn allowed_cpus() -> Attempt<Vec<u32>> {
     let mut set = CpuMask::default();
     let (size, words) = (size_of_val(&set.0), set.0.as_mut_ptr());
     // SAFETY: words points to size writable bytes.

@@ -113,11 +113,20 @@ fn turbo(cpu: &Path) -> Option<String> {
     denied.or_else(|| text(&cpu.join("cpufreq/boost")).map(|v| word(v == "1")))
 }
 
-/// The tightest CPU limit above this process, and the CPUs it may use.
+/// Which hierarchy limits CPUs, the tightest CPU limit above this process, and the CPUs it may use.
 fn cgroup(root: &Path, facts: &mut Facts) {
+    put(facts, "cgroup.version", cgroup_version(root));
     put(facts, "cgroup.cpu_max", cpu_max(root));
     let allowed = Topology::of_this_machine().allowed;
     put(facts, "cgroup.cpuset", Some(cpu_list(&allowed)).filter(|list| !list.is_empty()));
+}
+
+/// `v1` where a hierarchy of the first kind has the controller `cpuset`, else `v2`.
+fn cgroup_version(root: &Path) -> Option<String> {
+    let groups = text(&root.join("proc/self/cgroup"))?;
+    let controllers = groups.lines().filter_map(|line| line.split(':').nth(1));
+    let v1 = controllers.flat_map(|names| names.split(',')).any(|name| name == "cpuset");
+    Some(if v1 { "v1".into() } else { "v2".into() })
 }
 
 /// Quota ÷ period in CPUs, the least of all groups above; `max` where none limits.

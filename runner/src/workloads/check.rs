@@ -1,5 +1,5 @@
-//! Runs every workload for a moment, at every word of each parameter, in each of its modes, and verifies
-//! it: it counts, its own checks hold, its metrics are sound, its folder is empty afterwards.
+//! Runs every workload for a moment, at every word of each parameter, in each of its modes, and
+//! verifies it: it counts, its own checks hold, its metrics are sound, its folder is empty afterwards.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use anyhow::Context;
 use wire::{Measured, Outcome, Source};
 
 use super::all;
-use crate::harness::{self, Allowed, Mode, Placement, PointPlan, Workload};
+use crate::harness::{self, Allowed, Fault, Mode, Placement, PointPlan, Workload};
 
 /// One setting that was tried.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct Checked {
     pub tasks: u32,
     /// What is wrong; none when all is well.
     pub problem: Option<String>,
+    /// Why this setting cannot be had here, for want of a privilege or facility; that is no problem.
+    pub unavailable: Option<String>,
 }
 
 /// Checks every workload, with its files in a fresh folder in `dir`. `on_point` hears of each
@@ -88,13 +90,17 @@ const WINDOWS: [Duration; 3] =
     [Duration::from_millis(20), Duration::from_millis(400), Duration::from_secs(8)];
 
 fn one(workload: &'static Workload, plan: &PointPlan) -> anyhow::Result<Checked> {
-    let (mut problem, mut parameters) = (None, BTreeMap::new());
+    let (mut problem, mut unavailable, mut parameters) = (None, None, BTreeMap::new());
     for window in WINDOWS {
         let mut heard = 0;
         let plan = PointPlan { window, ..plan.clone() };
         let point = harness::measure(&plan, &mut |_, _| heard += 1)?;
         parameters = point.parameters;
         problem = match &point.outcome {
+            Outcome::Failed(failure) if failure.call == Fault::UNAVAILABLE => {
+                unavailable = Some(failure.detail.clone());
+                None
+            }
             Outcome::Failed(failure) => Some(format!("{}: {}", failure.call, failure.detail)),
             Outcome::Measured(measured) if is_idle(measured) => {
                 Some(format!("it counted nothing, or received no CPU time, in {window:?}"))
@@ -107,7 +113,8 @@ fn one(workload: &'static Workload, plan: &PointPlan) -> anyhow::Result<Checked>
     }
     let left = std::fs::read_dir(&plan.dir)?.next().is_some();
     let problem = problem.or_else(|| left.then(|| "it left files behind".into()));
-    Ok(Checked { workload: workload.id, parameters, tasks: plan.tasks, problem })
+    let (workload, tasks) = (workload.id, plan.tasks);
+    Ok(Checked { workload, parameters, tasks, problem, unavailable })
 }
 
 /// Whether no task counted anything or received any CPU time.

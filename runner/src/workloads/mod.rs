@@ -3,7 +3,7 @@
 mod aim;
 mod check;
 mod ctl_int_loop;
-mod fallocate_append_truncate;
+mod fallocate;
 mod file_dup;
 mod file_io;
 mod file_lseek;
@@ -56,7 +56,9 @@ pub fn all() -> &'static [&'static Workload] {
         &file_io::SEEK_READ_WORKLOAD,
         &file_io::SEEK_WRITE_WORKLOAD,
         &lock_posix::WORKLOAD,
-        &fallocate_append_truncate::WORKLOAD,
+        &fallocate::append_truncate::WORKLOAD,
+        &fallocate::containers::WORKLOAD,
+        &fallocate::falloc_fill::WORKLOAD,
         &mm::MMAP,
         &mm::FAULT,
         &mm::TLB_FLUSH,

@@ -6,43 +6,47 @@ use std::os::fd::AsRawFd;
 
 use wire::{Direction, Unit};
 
-use super::files::own_file;
+use super::extents::extents;
 use crate::harness::{
     Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, SideMetric, Task, Ticks, Workload,
     check,
 };
+use crate::workloads::files::own_file;
 
-pub(super) const WORKLOAD: Workload = Workload {
+pub(in super::super) const WORKLOAD: Workload = Workload {
     id: "fallocate/append-truncate",
     version: 1,
     description: "fallocate an own file piece by piece, truncate, again",
     operation: "one fallocate of a piece",
     stresses: "block allocator, extent tree, journal; on tmpfs page allocation",
-    parameters: &[
-        Parameter {
-            name: "chunk",
-            default: "8192",
-            allowed: Allowed::Whole(512, 1 << 30),
-            about: "bytes of one fallocate",
-        },
-        Parameter {
-            name: "file",
-            default: "1048576",
-            allowed: Allowed::Whole(512, 1 << 40),
-            about: "bytes at which the file is truncated to 0",
-        },
-    ],
-    metrics: &[SideMetric {
-        name: "extents_per_file",
-        unit: Unit::Count,
-        direction: Direction::Lower,
-        value: |window| window.ratio(EXTENTS, FILES),
-    }],
+    parameters: &[CHUNK, FILE],
+    metrics: &[EXTENTS_PER_FILE],
     needs_directory: true,
     modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
     prepare,
+};
+
+pub(super) const CHUNK: Parameter = Parameter {
+    name: "chunk",
+    default: "8192",
+    allowed: Allowed::Whole(512, 1 << 30),
+    about: "bytes of one fallocate",
+};
+
+pub(super) const FILE: Parameter = Parameter {
+    name: "file",
+    default: "1048576",
+    allowed: Allowed::Whole(512, 1 << 40),
+    about: "bytes at which the file is truncated to 0",
+};
+
+pub(super) const EXTENTS_PER_FILE: SideMetric = SideMetric {
+    name: "extents_per_file",
+    unit: Unit::Count,
+    direction: Direction::Lower,
+    value: |window| window.ratio(EXTENTS, FILES),
 };
 
 /// Counter words: extents found, files looked at.
@@ -63,17 +67,24 @@ fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
 
 impl Prepared for OwnFiles {
     fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        let file = own_file(task)?;
-        let look_every = if extents(file.as_raw_fd()).is_some() { LOOK_EVERY } else { u64::MAX };
-        Ok(Box::new(Allocating { file, chunk: self.chunk, size: self.size, look_every }))
+        Ok(Box::new(Allocating::new(own_file(task)?, self.chunk, self.size)))
     }
 }
 
-struct Allocating {
+/// A task that fills and empties its file for ever.
+pub(super) struct Allocating {
     file: File,
     chunk: libc::off_t,
     size: libc::off_t,
     look_every: u64,
+}
+
+impl Allocating {
+    /// With an empty file, `chunk` bytes an fallocate, `size` bytes a full file.
+    pub fn new(file: File, chunk: libc::off_t, size: libc::off_t) -> Allocating {
+        let look_every = if extents(file.as_raw_fd()).is_some() { LOOK_EVERY } else { u64::MAX };
+        Allocating { file, chunk, size, look_every }
+    }
 }
 
 impl Task for Allocating {
@@ -105,28 +116,4 @@ fn fill(fd: libc::c_int, chunk: libc::off_t, size: libc::off_t, ticks: &Ticks) -
         place += chunk;
     }
     Ok(())
-}
-
-/// The header of `struct fiemap`, `linux/fiemap.h`; no extents follow, so only their number is
-/// answered.
-#[repr(C)]
-#[derive(Default)]
-struct Fiemap {
-    start: u64,
-    length: u64,
-    flags: u32,
-    mapped_extents: u32,
-    extent_count: u32,
-    reserved: u32,
-}
-
-/// `_IOWR('f', 11, struct fiemap)`.
-const FS_IOC_FIEMAP: libc::c_ulong = 0xC020_660B;
-
-/// Number of extents of the file; none where the file system does not say.
-fn extents(fd: libc::c_int) -> Option<u64> {
-    let mut map = Fiemap { length: u64::MAX, ..Fiemap::default() };
-    // SAFETY: map has the layout the kernel expects and room for no extent, as it says.
-    let answer = unsafe { libc::ioctl(fd, FS_IOC_FIEMAP as _, &raw mut map) };
-    (answer == 0).then_some(u64::from(map.mapped_extents))
 }
