@@ -1,13 +1,15 @@
-//! `scalewatch-runner`. Its first argument may be the hidden one of a point's child process, which
-//! must be served before any thread exists.
+//! `scalewatch-runner`. Its first argument may be a hidden one: that of a point's child process,
+//! which must be served before any thread exists, or that of a program that replaces itself.
 
 use std::process::ExitCode;
 
 use scalewatch_runner::{cli, harness};
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).is_some_and(|argument| argument == harness::CHILD_ARGUMENT) {
-        harness::child_main();
+    let mut arguments = std::env::args_os().skip(1);
+    match arguments.next() {
+        Some(argument) if argument == harness::CHILD_ARGUMENT => harness::child_main(),
+        Some(argument) if argument == harness::AGAIN_ARGUMENT => harness::again_main(arguments),
+        _ => cli::main(),
     }
-    cli::main()
 }

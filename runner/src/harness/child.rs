@@ -105,6 +105,7 @@ fn set_up(job: &Job, workload: &Workload) -> Result<&'static Stage, Fault> {
     let setup = Setup { tasks: job.tasks, mode: job.mode, partners, values: &job.values };
     let prepared = (workload.prepare)(&setup)?;
     let areas = Areas::new(job.tasks, workload.extra_words)?;
+    areas.tell(control);
     let placement = job.placement.clone();
     // After the set-up, whose work may be long and is no reading of clocks.
     let cpus = sys::allowed_cpus().map_or(usize::MAX, |cpus| cpus.len());

@@ -4,6 +4,7 @@
 //! spawns the tasks, opens the gate, reads counters and CPU clocks at the edges of each window and
 //! writes the outcome to its standard output. Whatever happens in it, the caller gets a point.
 
+mod again;
 pub mod atomic;
 mod child;
 mod disturbance;
@@ -31,6 +32,7 @@ mod tend;
 mod window;
 mod workload;
 
+pub use again::{AGAIN_ARGUMENT, again_main, start_over};
 pub use child::{CHILD_ARGUMENT, child_main};
 pub(crate) use disturbance::{CpuTime, cpu_time};
 pub use fault::{Attempt, Fault, check};

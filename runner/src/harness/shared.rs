@@ -1,13 +1,17 @@
 //! Memory that all tasks of a point see, in either mode: `MAP_SHARED|MAP_ANONYMOUS`, zeroed, never
 //! unmapped before the child exits. Each task has its own area of counters, 256 bytes or more.
 
-use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::fault::{Attempt, Fault};
+use super::fault::{Attempt, Fault, check};
 
 /// Words of the part of a task's area that is counted in: 256 bytes.
 pub(crate) const HEAD: usize = 32;
+
+/// Word of a task's area that holds the CPU time of children it waited for, ns.
+pub(crate) const CHILDREN_CPU: usize = HEAD - 3;
 
 /// Types that may live in shared zeroed memory.
 ///
@@ -32,15 +36,21 @@ unsafe impl Shared for super::SpinLock {}
 /// # Errors
 /// The errno of mmap.
 pub fn shared_slice<T: Shared>(len: usize) -> Attempt<&'static [T]> {
+    map(len, -1)
+}
+
+/// Maps `len` zeroed values of the file `memory`, or of nameless memory for −1.
+fn map<T: Shared>(len: usize, memory: RawFd) -> Attempt<&'static [T]> {
     let bytes = len.checked_mul(size_of::<T>()).ok_or(Fault::wrong("mmap", "size overflows"))?;
-    // SAFETY: an anonymous mapping of a fresh address range touches nothing of ours.
+    let nameless = if memory < 0 { libc::MAP_ANONYMOUS } else { 0 };
+    // SAFETY: a mapping of a fresh address range touches nothing of ours.
     let address = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
             bytes.max(1),
             libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
-            -1,
+            libc::MAP_SHARED | nameless,
+            memory,
             0,
         )
     };
@@ -65,6 +75,9 @@ pub(crate) struct Control {
     pub stop: AtomicU32,
     /// Tasks that stopped.
     pub stopped: AtomicU32,
+    /// The memory of all counters: its descriptor, and where it is mapped.
+    counters: AtomicI32,
+    counters_at: AtomicUsize,
     fault: FaultCell,
 }
 
@@ -154,17 +167,33 @@ fn taken(bytes: &[AtomicU8]) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Counters of all tasks.
+/// Counters of all tasks, in memory that has a descriptor.
 pub(crate) struct Areas {
     words: &'static [AtomicU64],
     stride: usize,
+    memory: OwnedFd,
 }
 
 impl Areas {
     /// Areas of `tasks` tasks with `extra` words beyond the head each.
     pub fn new(tasks: u32, extra: usize) -> Attempt<Areas> {
         let stride = HEAD + extra.next_multiple_of(HEAD);
-        Ok(Areas { words: shared_slice(stride * tasks as usize)?, stride })
+        let len = stride * tasks as usize;
+        // SAFETY: the name is NUL-terminated.
+        let memory = unsafe { libc::memfd_create(c"counters".as_ptr(), libc::MFD_CLOEXEC) };
+        let memory = check("memfd_create", memory)?;
+        // SAFETY: new and owned here.
+        let memory = unsafe { OwnedFd::from_raw_fd(memory) };
+        let bytes = (len * size_of::<AtomicU64>()) as libc::off_t;
+        // SAFETY: the descriptor is open.
+        check("ftruncate", unsafe { libc::ftruncate(memory.as_raw_fd(), bytes) })?;
+        Ok(Areas { words: map(len, memory.as_raw_fd())?, stride, memory })
+    }
+
+    /// Lets the tasks know where their counters are.
+    pub fn tell(&self, control: &Control) {
+        control.counters.store(self.memory.as_raw_fd(), Ordering::Relaxed);
+        control.counters_at.store(self.words.as_ptr().addr(), Ordering::Relaxed);
     }
 
     /// The area of one task.
@@ -199,7 +228,22 @@ impl Ticks {
         self.add(0, n);
     }
 
-    /// Adds to word `word` (1 to 29) of the task's own counters.
+    /// Notes the CPU time of a child that a task has waited for: the task received it.
+    #[inline(always)]
+    pub fn add_cpu_of_child(&self, usage: &libc::rusage) {
+        let us = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+        self.add(CHILDREN_CPU, (us(usage.ru_utime) + us(usage.ru_stime)) * 1000);
+    }
+
+    /// Where the operations are counted, for a task that replaces its program: a descriptor of the
+    /// memory, and the place in it.
+    pub(crate) fn in_memory(&self) -> (RawFd, u64) {
+        let base = self.control.counters_at.load(Ordering::Relaxed);
+        let place = self.head.as_ptr().addr() - base;
+        (self.control.counters.load(Ordering::Relaxed), place as u64)
+    }
+
+    /// Adds to word `word` (1 to 28) of the task's own counters.
     #[inline(always)]
     pub fn add(&self, word: usize, n: u64) {
         let cell = &self.head[word];

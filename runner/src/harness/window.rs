@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use super::fault::Attempt;
 use super::partner::Partners;
-use super::shared::Areas;
+use super::shared::{Areas, CHILDREN_CPU};
 use super::spawn::Tasks;
 use super::sys;
 use super::tally::Tally;
@@ -81,7 +81,10 @@ impl Edge {
             let at_ns = sys::monotonic_ns();
             let ops = (0..clocks.tasks()).map(|t| areas.of(t)[0].load(Ordering::Relaxed));
             let ops: Vec<u64> = ops.collect();
-            let cpu_ns = clocks.read()?;
+            let mut cpu_ns = clocks.read()?;
+            for (task, cpu_ns) in cpu_ns.iter_mut().enumerate() {
+                *cpu_ns += areas.of(task as u32)[CHILDREN_CPU].load(Ordering::Relaxed);
+            }
             let now = sys::monotonic_ns();
             if tries == TRIES || now - at_ns <= quick || now - began > PATIENCE_NS {
                 return Ok(Edge { at_ns, ops, cpu_ns, words: summed(areas, clocks.tasks()) });

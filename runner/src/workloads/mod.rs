@@ -2,7 +2,9 @@
 
 mod aim;
 mod check;
+mod ctl_dhrystone_like;
 mod ctl_int_loop;
+mod ctl_whetstone_like;
 mod fallocate;
 mod file_dup;
 mod file_io;
@@ -10,7 +12,9 @@ mod file_lseek;
 mod file_open;
 mod file_unlink;
 mod files;
+mod fs_copy;
 mod ipc;
+mod ipc_unixbench_pipe;
 mod lock_posix;
 mod mm;
 mod model_orphan_list;
@@ -20,11 +24,15 @@ mod model_struct_file;
 mod named;
 mod orphan;
 mod poll;
+mod proc;
+mod sched_context1;
 mod sched_pipe_pingpong;
 mod sched_yield;
 mod signal_raise;
 mod sync;
 mod sys_getppid;
+mod syscall;
+pub mod unixbench;
 pub mod wis;
 
 pub use check::{Checked, check};
@@ -36,6 +44,8 @@ use crate::harness::Workload;
 pub fn all() -> &'static [&'static Workload] {
     &[
         &ctl_int_loop::WORKLOAD,
+        &ctl_dhrystone_like::WORKLOAD,
+        &ctl_whetstone_like::WORKLOAD,
         &sys_getppid::WORKLOAD,
         &signal_raise::WORKLOAD,
         &sched_yield::WORKLOAD,
@@ -67,6 +77,16 @@ pub fn all() -> &'static [&'static Workload] {
         &sync::FUTEX,
         &sync::MUTEX,
         &sync::SEM,
+        &syscall::MIX_SHARED_FD,
+        &syscall::MIX_PRIVATE_FD,
+        &syscall::CLOSE,
+        &syscall::GETPID,
+        &sched_context1::WORKLOAD,
+        &proc::EXEC,
+        &proc::SPAWN,
+        &proc::EXECL,
+        &ipc_unixbench_pipe::WORKLOAD,
+        &fs_copy::WORKLOAD,
         &aim::creat_close::WORKLOAD,
         &aim::creat_close::FIXED,
         &orphan::truncate_bytes::WORKLOAD,
