@@ -1,93 +1,45 @@
 //! Topology from recorded shapes of sysfs: what a curve over task counts will meet, and where
 //! tasks go. Each machine is written as files, since sysfs is files.
 
-use std::fs;
+#[path = "support/sysfs.rs"]
+mod sysfs;
+
 use std::path::Path;
 
 use scalewatch_runner::harness::{Placement, cpus_of_tasks};
 use scalewatch_runner::machine::{Topology, cpu_list, parse_cpu_list};
-
-/// One online CPU of a recorded machine.
-struct Cpu {
-    id: u32,
-    package: u32,
-    core: u32,
-    node: u32,
-    siblings: &'static str,
-    l3: &'static str,
-}
-
-/// Writes a machine's sysfs below `root`; `present` counts offline CPUs too.
-fn record(root: &Path, present: &str, smt: &str, cpus: &[Cpu]) {
-    let base = root.join("devices/system");
-    let write = |path: String, text: &str| {
-        let path = base.join(path);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
-        fs::write(path, format!("{text}\n")).expect("a file");
-    };
-    let ids: Vec<u32> = cpus.iter().map(|c| c.id).collect();
-    write("cpu/present".into(), present);
-    write("cpu/online".into(), &cpu_list(&ids));
-    write("cpu/smt/control".into(), smt);
-    let last_node = cpus.iter().map(|c| c.node).max().unwrap_or(0);
-    write("node/online".into(), &cpu_list(&(0..=last_node).collect::<Vec<_>>()));
-    for node in 0..=last_node {
-        let of_node: Vec<u32> = cpus.iter().filter(|c| c.node == node).map(|c| c.id).collect();
-        write(format!("node/node{node}/cpulist"), &cpu_list(&of_node));
-    }
-    for cpu in cpus {
-        let at = |file: &str| format!("cpu/cpu{}/{file}", cpu.id);
-        write(at("topology/physical_package_id"), &cpu.package.to_string());
-        write(at("topology/die_id"), "0");
-        write(at("topology/core_id"), &cpu.core.to_string());
-        write(at("topology/thread_siblings_list"), cpu.siblings);
-        let caches = [
-            ("1", "Data", "32K", cpu.siblings),
-            ("1", "Instruction", "32K", cpu.siblings),
-            ("2", "Unified", "1024K", cpu.siblings),
-            ("3", "Unified", "32768K", cpu.l3),
-        ];
-        for (index, (level, kind, size, shared)) in caches.into_iter().enumerate() {
-            write(at(&format!("cache/index{index}/level")), level);
-            write(at(&format!("cache/index{index}/type")), kind);
-            write(at(&format!("cache/index{index}/size")), size);
-            write(at(&format!("cache/index{index}/shared_cpu_list")), shared);
-        }
-    }
-}
-
-/// A virtual machine of two CPUs without SMT.
-fn small_guest(root: &Path) {
-    let cpu = |id, siblings| Cpu { id, package: 0, core: id, node: 0, siblings, l3: "0-1" };
-    record(root, "0-1", "notsupported", &[cpu(0, "0"), cpu(1, "1")]);
-}
+use sysfs::{Cpu, cpus, record, small_guest};
 
 /// Two packages of two cores with SMT, numbered as Linux does: siblings are 4 apart, packages
 /// alternate.
 fn two_sockets(root: &Path) {
-    const SIBLINGS: [&str; 4] = ["0,4", "1,5", "2,6", "3,7"];
     let cpu = |id: u32| {
         let package = id % 2;
-        let l3 = if package == 0 { "0,2,4,6" } else { "1,3,5,7" };
-        let siblings = SIBLINGS[id as usize % 4];
+        let l3 = if package == 0 { vec![0, 2, 4, 6] } else { vec![1, 3, 5, 7] };
+        let siblings = vec![id % 4, id % 4 + 4];
         Cpu { id, package, core: id % 4 / 2, node: package, siblings, l3 }
     };
-    record(root, "0-7", "on", &(0..8).map(cpu).collect::<Vec<_>>());
+    record(root, "0-7", "on", &cpus(8, cpu));
 }
 
 /// The same, booted with its SMT siblings off.
 fn two_sockets_without_smt(root: &Path) {
-    const ALONE: [&str; 4] = ["0", "1", "2", "3"];
     let cpu = |id: u32| {
         let package = id % 2;
-        let l3 = if package == 0 { "0,2" } else { "1,3" };
-        Cpu { id, package, core: id % 4 / 2, node: package, siblings: ALONE[id as usize], l3 }
+        let l3 = if package == 0 { vec![0, 2] } else { vec![1, 3] };
+        Cpu { id, package, core: id % 4 / 2, node: package, siblings: vec![id], l3 }
     };
-    record(root, "0-7", "off", &(0..4).map(cpu).collect::<Vec<_>>());
+    record(root, "0-7", "off", &cpus(4, cpu));
 }
 
 fn read(machine: fn(&Path), allowed: &[u32]) -> Topology {
-    let root = tempfile::tempdir().expect("a temporary folder");
+    // Tens of thousands of small files: in memory, where there is such a place.
+    let memory = Path::new("/dev/shm");
+    let root = match memory.is_dir() {
+        true => tempfile::tempdir_in(memory),
+        false => tempfile::tempdir(),
+    };
+    let root = root.expect("a temporary folder");
     machine(root.path());
     Topology::read(root.path(), allowed)
 }
@@ -160,13 +112,7 @@ fn caches_are_listed_once_with_how_many_threads_share_one() {
 
 #[test]
 fn one_cpu_has_one_core_and_every_task_goes_there() {
-    let one = read(
-        |root| {
-            let cpu = Cpu { id: 0, package: 0, core: 0, node: 0, siblings: "0", l3: "0" };
-            record(root, "0", "notsupported", &[cpu]);
-        },
-        &[0],
-    );
+    let one = read(sysfs::one_cpu, &[0]);
     assert_eq!((one.sockets(), one.core_count(), one.numa_nodes()), (1, 1, 1));
     assert_eq!(places(&one, &Placement::Core, 2), ["0", "0"]);
     assert_eq!(changes(&one, false), [(2, "more tasks than hardware threads")]);
@@ -207,4 +153,138 @@ fn this_machine_has_a_core_for_every_place() {
     let here = Topology::of_this_machine();
     assert!(here.core_count() >= 1 && here.present.len() >= here.cpus.len());
     assert!(!here.cores().is_empty());
+}
+
+fn all(machine: fn(&Path), cpus: u32) -> Topology {
+    read(machine, &(0..cpus).collect::<Vec<_>>())
+}
+
+fn counts(topology: &Topology) -> [u32; 4] {
+    [topology.sockets(), topology.numa_nodes(), topology.core_count(), topology.threads_per_core()]
+}
+
+#[test]
+fn a_dual_epyc_fills_one_package_first_or_takes_packages_and_caches_in_turn() {
+    let epyc = all(sysfs::dual_epyc_9654, 384);
+    assert_eq!(counts(&epyc), [2, 2, 192, 2]);
+    assert_eq!(places(&epyc, &Placement::Core, 3), ["0,192", "1,193", "2,194"]);
+    assert_eq!(places(&epyc, &Placement::Core, 97)[96], "96,288");
+    assert_eq!(places(&epyc, &Placement::Pu, 4), ["0", "192", "1", "193"]);
+    let spread = places(&epyc, &Placement::Spread, 193);
+    assert_eq!(spread[..4], ["0,192", "96,288", "8,200", "104,296"]);
+    // After one core of each of the 24 caches the first cache gets its second.
+    assert_eq!((spread[24].as_str(), spread[192].as_str()), ("1,193", "0,192"));
+    assert_eq!(
+        changes(&epyc, false),
+        [
+            (97, "next package"),
+            (193, "SMT siblings begin"),
+            (385, "more tasks than hardware threads")
+        ]
+    );
+    assert_eq!(changes(&epyc, true)[1], (193, "next package"));
+    let l3 = epyc.caches.iter().find(|c| c.level == 3).expect("it has one");
+    assert_eq!(l3.shared_by, 16);
+}
+
+#[test]
+fn a_kunpeng_meets_its_four_nodes_one_after_the_other_or_all_at_once() {
+    let kunpeng = all(sysfs::kunpeng_920, 128);
+    assert_eq!(counts(&kunpeng), [2, 4, 128, 1]);
+    assert_eq!(
+        changes(&kunpeng, false),
+        [
+            (33, "next NUMA node"),
+            (65, "next package"),
+            (97, "next NUMA node"),
+            (129, "more tasks than hardware threads")
+        ]
+    );
+    assert_eq!(changes(&kunpeng, false), changes(&kunpeng, true));
+    assert_eq!(places(&kunpeng, &Placement::Spread, 5), ["0", "64", "32", "96", "1"]);
+    let listed = Placement::List(vec![127, 0]);
+    assert_eq!(places(&kunpeng, &listed, 3), ["127", "0", "127"]);
+}
+
+#[test]
+fn a_power9_has_four_threads_a_core_and_nodes_with_a_gap_between() {
+    let power = all(sysfs::power9_smt4, 160);
+    assert_eq!(counts(&power), [2, 2, 40, 4]);
+    assert_eq!(places(&power, &Placement::Core, 2), ["0-3", "4-7"]);
+    assert_eq!(places(&power, &Placement::Pu, 5), ["0", "1", "2", "3", "4"]);
+    assert_eq!(places(&power, &Placement::Spread, 4), ["0-3", "80-83", "8-11", "88-91"]);
+    assert_eq!(
+        changes(&power, false),
+        [
+            (21, "next package"),
+            (41, "SMT siblings begin"),
+            (161, "more tasks than hardware threads")
+        ]
+    );
+}
+
+#[test]
+fn a_hybrid_client_says_where_its_small_cores_begin() {
+    let hybrid = all(sysfs::hybrid_client, 24);
+    assert_eq!(counts(&hybrid), [1, 1, 16, 2]);
+    assert_eq!(places(&hybrid, &Placement::Core, 10)[7..], ["14-15", "16", "17"]);
+    assert_eq!(
+        changes(&hybrid, false),
+        [
+            (9, "next kind of core"),
+            (17, "SMT siblings begin"),
+            (25, "more tasks than hardware threads")
+        ]
+    );
+    assert_eq!(changes(&hybrid, true)[1], (17, "next kind of core"));
+}
+
+#[test]
+fn a_container_on_a_large_machine_sees_what_it_was_given() {
+    // Four cores of the third cache, one thread each, and one core of the other package.
+    let inside = read(sysfs::dual_epyc_9654, &[16, 17, 18, 19, 100, 292]);
+    assert_eq!(counts(&inside), [2, 2, 192, 2]);
+    assert_eq!(places(&inside, &Placement::Core, 6), ["16", "17", "18", "19", "100,292", "16"]);
+    assert_eq!(places(&inside, &Placement::Spread, 3), ["16", "100,292", "17"]);
+    assert_eq!(
+        changes(&inside, false),
+        [(5, "next package"), (6, "SMT siblings begin"), (7, "more tasks than hardware threads")]
+    );
+}
+
+#[test]
+fn offline_cpus_take_no_task_and_change_no_count() {
+    let some_offline = |root: &Path| {
+        let cpu = |id: u32| {
+            let l3 = (0..4).chain(6..8).collect();
+            Cpu { id, package: 0, core: id, node: 0, siblings: vec![id], l3 }
+        };
+        let online: Vec<Cpu> =
+            cpus(8, cpu).into_iter().filter(|c| !(4..6).contains(&c.id)).collect();
+        record(root, "0-7", "notsupported", &online);
+    };
+    let machine = all(some_offline, 8);
+    assert_eq!(counts(&machine), [1, 1, 8, 1]);
+    assert_eq!(places(&machine, &Placement::Core, 7), ["0", "1", "2", "3", "6", "7", "0"]);
+    assert_eq!(changes(&machine, false), [(7, "more tasks than hardware threads")]);
+    let offline = cpus_of_tasks(&machine, &Placement::List(vec![4]), 1).expect_err("offline");
+    assert!(offline.to_string().contains("CPU 4"), "{offline}");
+}
+
+#[test]
+fn four_thousand_cpus_are_placed_and_counted() {
+    let large = all(sysfs::as_large_as_it_gets, 4096);
+    assert_eq!(counts(&large), [8, 16, 2048, 2]);
+    let pu = places(&large, &Placement::Pu, 4096);
+    assert_eq!((pu[0].as_str(), pu[4095].as_str()), ("0", "4095"));
+    let spread = places(&large, &Placement::Spread, 16);
+    assert_eq!(spread[..3], ["0-1", "512-513", "1024-1025"]);
+    assert_eq!(spread[8], "256-257");
+    let met = changes(&large, false);
+    let times = |what: &str| met.iter().filter(|(_, w)| *w == what).count();
+    assert_eq!((times("next package"), times("next NUMA node")), (7, 8));
+    assert_eq!(
+        met[met.len() - 2..],
+        [(2049, "SMT siblings begin"), (4097, "more tasks than hardware threads")]
+    );
 }

@@ -52,10 +52,11 @@ pub fn sweep(text: &str) -> anyhow::Result<(String, Vec<String>)> {
     Ok((key, values))
 }
 
-/// `core`, `pu`, `none` or `list:0,2`.
+/// `core`, `spread`, `pu`, `none` or `list:0,2`.
 pub fn placement(text: &str) -> anyhow::Result<Placement> {
     Ok(match text {
         "core" => Placement::Core,
+        "spread" => Placement::Spread,
         "pu" => Placement::Pu,
         "none" => Placement::None,
         _ => match text.strip_prefix("list:") {
@@ -64,7 +65,7 @@ pub fn placement(text: &str) -> anyhow::Result<Placement> {
                     .map(|cpu| cpu.trim().parse().with_context(|| format!("{cpu:?} is no CPU")))
                     .collect::<anyhow::Result<_>>()?,
             ),
-            None => bail!("{text:?} is not core, pu, none or list:0,2"),
+            None => bail!("{text:?} is not core, spread, pu, none or list:0,2"),
         },
     })
 }
@@ -98,6 +99,7 @@ mod tests {
     #[test]
     fn placements_are_words_or_a_list() {
         assert_eq!(placement("core").unwrap(), Placement::Core);
+        assert_eq!(placement("spread").unwrap(), Placement::Spread);
         assert_eq!(placement("list:0,2").unwrap(), Placement::List(vec![0, 2]));
         for bad in ["", "cores", "list:", "list:a", "0,2"] {
             assert!(placement(bad).is_err(), "{bad}");

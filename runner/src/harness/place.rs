@@ -3,8 +3,8 @@
 use super::plan::Placement;
 use crate::machine::Topology;
 
-/// The CPUs of task 0 to `tasks` − 1; empty for [`Placement::None`]. Package-major; wraps around
-/// where there are more tasks than cores or hardware threads.
+/// The CPUs of task 0 to `tasks` − 1; empty for [`Placement::None`]. Package-major unless spread;
+/// wraps around where there are more tasks than cores or hardware threads.
 ///
 /// # Errors
 /// A listed CPU that this process may not use.
@@ -16,6 +16,7 @@ pub fn cpus_of_tasks(
     let places: Vec<Vec<u32>> = match placement {
         Placement::None => return Ok(vec![]),
         Placement::Core => topology.cores(),
+        Placement::Spread => topology.cores_spread(),
         Placement::Pu => topology.cores().into_iter().flatten().map(|cpu| vec![cpu]).collect(),
         Placement::List(cpus) => {
             for cpu in cpus {

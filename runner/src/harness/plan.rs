@@ -38,6 +38,9 @@ impl Mode {
 pub enum Placement {
     /// One task a physical core, package-major; its mask is all hardware threads of the core.
     Core,
+    /// One task a physical core as [`Placement::Core`], packages, NUMA nodes and last-level caches
+    /// in turn.
+    Spread,
     /// One task a hardware thread, siblings adjacent.
     Pu,
     /// Wherever the scheduler likes.
@@ -47,10 +50,11 @@ pub enum Placement {
 }
 
 impl fmt::Display for Placement {
-    /// The value of the parameter `placement`: `core`, `pu`, `none` or `list:0,2`.
+    /// The value of the parameter `placement`: `core`, `spread`, `pu`, `none` or `list:0,2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Placement::Core => f.write_str("core"),
+            Placement::Spread => f.write_str("spread"),
             Placement::Pu => f.write_str("pu"),
             Placement::None => f.write_str("none"),
             Placement::List(cpus) => {

@@ -22,6 +22,10 @@ pub struct Cpu {
     pub node: u32,
     /// Online hardware threads of its core, itself included.
     pub siblings: Vec<u32>,
+    /// Lowest number of those that share its last-level cache: names the cache.
+    pub last_cache: u32,
+    /// Whether it is of the smaller kind on a machine with two kinds of cores.
+    pub little: bool,
 }
 
 /// The processors of a machine.
@@ -62,11 +66,13 @@ impl Topology {
         let list = |path: &str| text(&base.join(path)).map(|t| parse_cpu_list(&t));
         let online = list("cpu/online").unwrap_or_else(|| allowed.to_vec());
         let nodes = nodes(&base);
+        let little = little(root, &base, &online);
         let mut cpus: Vec<Cpu> = online.iter().map(|&id| cpu(&base, id, &nodes)).collect();
+        cpus.iter_mut().for_each(|cpu| cpu.little = little.contains(&cpu.id));
         cpus.sort_by_key(|c| (c.package, c.die, c.core, c.id));
         let mut topology = Topology {
             present: list("cpu/present").unwrap_or_else(|| online.clone()),
-            allowed: online.iter().copied().filter(|id| allowed.contains(id)).collect(),
+            allowed: ascending(online.iter().copied().filter(|id| allowed.contains(id))),
             smt: text(&base.join("cpu/smt/control")),
             caches: vec![],
             cpus,
@@ -77,13 +83,34 @@ impl Topology {
 
     /// The allowed hardware threads of each core, package-major; cores with none are left out.
     pub fn cores(&self) -> Vec<Vec<u32>> {
+        self.first_of_cores().map(|c| self.allowed_of(c)).filter(|c| !c.is_empty()).collect()
+    }
+
+    /// As [`Topology::cores`], but each next core is as far from the one before as there is: in
+    /// another package, in it another NUMA node, in that another last-level cache.
+    pub fn cores_spread(&self) -> Vec<Vec<u32>> {
+        let mut tree: BTreeMap<u32, BTreeMap<u32, BTreeMap<u32, Vec<Vec<u32>>>>> = BTreeMap::new();
+        for cpu in self.first_of_cores() {
+            let node = tree.entry(cpu.package).or_default().entry(cpu.node).or_default();
+            let threads = self.allowed_of(cpu);
+            if !threads.is_empty() {
+                node.entry(cpu.last_cache).or_default().push(threads);
+            }
+        }
+        let node = |caches: BTreeMap<u32, Vec<Vec<u32>>>| in_turns(caches.into_values());
+        let package = |nodes: BTreeMap<u32, _>| in_turns(nodes.into_values().map(node));
+        in_turns(tree.into_values().map(package))
+    }
+
+    fn first_of_cores(&self) -> impl Iterator<Item = &Cpu> {
         let mut seen = BTreeSet::new();
-        let first_of_core =
-            |c: &&Cpu| c.siblings.iter().min().is_some_and(|first| seen.insert(*first));
-        let allowed = |c: &Cpu| -> Vec<u32> {
-            c.siblings.iter().copied().filter(|id| self.allowed.contains(id)).collect()
-        };
-        self.cpus.iter().filter(first_of_core).map(allowed).filter(|c| !c.is_empty()).collect()
+        self.cpus
+            .iter()
+            .filter(move |c| c.siblings.iter().min().is_some_and(|first| seen.insert(*first)))
+    }
+
+    fn allowed_of(&self, core: &Cpu) -> Vec<u32> {
+        core.siblings.iter().copied().filter(|id| self.allowed.binary_search(id).is_ok()).collect()
     }
 
     /// Hardware threads of a core, those that SMT control switched off included.
@@ -96,9 +123,11 @@ impl Topology {
         self.cpus.iter().map(|c| c.package).collect::<BTreeSet<_>>().len().max(1) as u32
     }
 
-    /// Physical cores, by the hardware threads present, so that offline CPUs change nothing.
+    /// Physical cores, by the hardware threads present, so that offline CPUs change nothing; where
+    /// only some cores have several, those that are seen.
     pub fn core_count(&self) -> u32 {
-        (self.present.len() as u32).div_ceil(self.threads_per_core()).max(1)
+        let seen = self.first_of_cores().count() as u32;
+        (self.present.len() as u32).div_ceil(self.threads_per_core()).max(seen).max(1)
     }
 
     /// NUMA nodes with an online CPU.
@@ -106,8 +135,8 @@ impl Topology {
         self.cpus.iter().map(|c| c.node).collect::<BTreeSet<_>>().len().max(1) as u32
     }
 
-    /// Where a curve over task counts meets something new: the next NUMA node or package, SMT,
-    /// more tasks than hardware threads. By core placement, or by hardware thread (`pu`).
+    /// Where a curve over task counts meets something new: the next NUMA node, package or kind of
+    /// core, SMT, more tasks than hardware threads. By core placement, or by hardware thread (`pu`).
     pub fn changes(&self, pu: bool) -> Vec<Change> {
         let cores = self.cores();
         let places: Vec<u32> = match pu {
@@ -115,7 +144,8 @@ impl Topology {
             false => cores.iter().filter_map(|core| core.first().copied()).collect(),
         };
         let threads = cores.iter().map(Vec::len).sum::<usize>() as u32;
-        let at = |id: &u32| self.cpus.iter().find(|c| c.id == *id);
+        let by_id: BTreeMap<u32, &Cpu> = self.cpus.iter().map(|c| (c.id, c)).collect();
+        let at = |id: &u32| by_id.get(id);
         let mut changes = vec![];
         for (i, pair) in places.windows(2).enumerate() {
             let tasks = i as u32 + 2;
@@ -124,6 +154,9 @@ impl Topology {
                     changes.push(Change { tasks, what: "next package" });
                 } else if here.node != next.node {
                     changes.push(Change { tasks, what: "next NUMA node" });
+                }
+                if here.little != next.little {
+                    changes.push(Change { tasks, what: "next kind of core" });
                 }
             }
         }
@@ -158,8 +191,49 @@ fn cpu(base: &Path, id: u32, nodes: &BTreeMap<u32, u32>) -> Cpu {
         die: number("die_id").unwrap_or(0).max(0) as u32,
         core: number("core_id").unwrap_or_else(|| i64::from(id)).max(0) as u32,
         node: nodes.get(&id).copied().unwrap_or(0),
+        last_cache: last_cache(base, id).unwrap_or(0),
+        little: false,
         siblings: siblings.filter(|s| s.contains(&id)).unwrap_or_else(|| vec![id]),
     }
+}
+
+/// The lowest CPU that shares the cache of the highest level.
+fn last_cache(base: &Path, id: u32) -> Option<u32> {
+    let caches = (0..).map(|index| base.join(format!("cpu/cpu{id}/cache/index{index}")));
+    let levels =
+        caches.map_while(|dir| Some((text(&dir.join("level"))?.parse::<u32>().ok()?, dir)));
+    let (_, last) = levels.max_by_key(|(level, _)| *level)?;
+    parse_cpu_list(&text(&last.join("shared_cpu_list"))?).into_iter().min()
+}
+
+/// CPUs of the smaller kind: by their capacity where the kernel gives one, else by the list of the
+/// events that only they count.
+fn little(root: &Path, base: &Path, online: &[u32]) -> BTreeSet<u32> {
+    let capacity = |id: &u32| text(&base.join(format!("cpu/cpu{id}/cpu_capacity")))?.parse().ok();
+    let capacities: Option<Vec<u32>> = online.iter().map(capacity).collect();
+    if let Some(capacities) = capacities {
+        let most = capacities.iter().max().copied().unwrap_or(0);
+        let smaller = online.iter().zip(capacities).filter(|(_, capacity)| *capacity < most);
+        return smaller.map(|(id, _)| *id).collect();
+    }
+    text(&root.join("devices/cpu_atom/cpus")).iter().flat_map(|t| parse_cpu_list(t)).collect()
+}
+
+/// One of each sequence in turn, the longer ones alone at the end.
+fn in_turns<T>(sequences: impl Iterator<Item = Vec<T>>) -> Vec<T> {
+    let mut sequences: Vec<_> = sequences.map(Vec::into_iter).collect();
+    let mut all = vec![];
+    loop {
+        let before = all.len();
+        all.extend(sequences.iter_mut().filter_map(Iterator::next));
+        if all.len() == before {
+            return all;
+        }
+    }
+}
+
+fn ascending(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+    numbers.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
 /// NUMA node of each CPU.

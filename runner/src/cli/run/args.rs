@@ -67,7 +67,8 @@ pub struct Points {
     /// Windows thrown away first at each point
     #[arg(long, default_value_t = 6, value_name = "N")]
     warmup: u32,
-    /// Where tasks run: `core` (one a core), `pu` (one a hardware thread), `none`, or `list:0,2`
+    /// Where tasks run: `core` (one a core), `spread` (the same, packages and caches in turn), `pu`
+    /// (one a hardware thread), `none`, or `list:0,2`
     #[arg(long, default_value = "core", value_parser = values::placement)]
     placement: Placement,
     /// Directory on the file system under test; a fresh folder is made in it and removed
