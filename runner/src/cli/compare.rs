@@ -9,7 +9,7 @@ use super::{print, tell};
 use crate::compare::curves::{self, Metrics};
 use crate::compare::files::{self, Column};
 use crate::compare::judge::{self, Judged, Options};
-use crate::compare::{as_lkp, as_mmtests, gate, json, lkp, mmtests, table};
+use crate::compare::{aim, as_lkp, as_mmtests, gate, json, lkp, mmtests, table, unixbench};
 use crate::exit::Exit;
 
 /// Compare result files: the first is the base, each other one a head
@@ -54,6 +54,10 @@ enum Format {
     Lkp,
     /// The comparison table of mmtests
     Mmtests,
+    /// The report of `UnixBench`, of each run
+    Unixbench,
+    /// The lines of AIM7, of each run
+    Aim,
     /// Everything, for programs
     Json,
 }
@@ -64,7 +68,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         "--noise-floor: {} is not between 0 and 1000 percent",
         args.noise_floor
     );
-    let columns = files::read(&args.files)?;
+    let columns = match args.format {
+        Format::Unixbench | Format::Aim if !args.gate => files::read_one_or_more(&args.files)?,
+        _ => files::read(&args.files)?,
+    };
     let metrics = match &args.metric {
         Some(name) => Metrics::Named(name.clone()),
         None if args.all => Metrics::All,
@@ -85,6 +92,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Format::Table => in_tables(&columns, &judged) + &table::unpaired(&paired.unpaired),
         Format::Lkp => in_lkp(&columns, &judged) + &table::unpaired(&paired.unpaired),
         Format::Mmtests => in_mmtests(&columns, &judged) + &table::unpaired(&paired.unpaired),
+        Format::Unixbench | Format::Aim if columns.len() == 1 => each_run(&columns, args.format),
+        Format::Unixbench | Format::Aim => {
+            in_verdicts(&columns, &judged)
+                + &each_run(&columns, args.format)
+                + &table::unpaired(&paired.unpaired)
+        }
         Format::Json => json::render(&columns, &judged, &paired.unpaired)?,
     })?;
     if !args.gate {
@@ -111,6 +124,35 @@ pub fn verdicts(columns: &[Column]) -> String {
 fn in_tables(columns: &[Column], judged: &[Judged]) -> String {
     let curves: String = judged.iter().map(|curve| table::render(columns, curve)).collect();
     format!("{}\n{curves}", table::sides(columns))
+}
+
+/// The verdicts alone, above formats that have no place for them.
+fn in_verdicts(columns: &[Column], judged: &[Judged]) -> String {
+    let mut out = String::new();
+    for curve in judged {
+        out.push_str(&table::verdict(columns, curve));
+        out.push_str(&table::points(columns, curve));
+        out.push('\n');
+    }
+    out
+}
+
+/// Every run by itself, under its column's name where there is more than one run.
+fn each_run(columns: &[Column], format: Format) -> String {
+    let alone = columns.len() == 1 && columns[0].reports.len() == 1;
+    let mut out = String::new();
+    for column in columns {
+        for report in &column.reports {
+            if !alone {
+                out.push_str(&format!("{}\n", column.name));
+            }
+            out.push_str(&match format {
+                Format::Aim => aim::render(&report.points),
+                _ => unixbench::render(&unixbench::Heading::of(report), &report.points),
+            });
+        }
+    }
+    out
 }
 
 fn in_lkp(columns: &[Column], judged: &[Judged]) -> String {

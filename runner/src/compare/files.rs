@@ -99,6 +99,18 @@ pub fn parse(name: &str, text: &str) -> anyhow::Result<Content> {
 /// # Errors
 /// When a file cannot be read, or when the files do not make two sides.
 pub fn read(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Column>> {
+    columns(contents(paths)?)
+}
+
+/// The same where one side is enough.
+///
+/// # Errors
+/// When a file cannot be read, or when the files do not belong together.
+pub fn read_one_or_more(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Column>> {
+    arranged(contents(paths)?)
+}
+
+fn contents(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<(String, Content)>> {
     let stems: BTreeSet<String> = paths.iter().map(|path| stem(path.as_ref())).collect();
     let mut contents = Vec::new();
     for path in paths {
@@ -109,7 +121,7 @@ pub fn read(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Column>> {
         let short = if stems.len() == paths.len() { stem(path) } else { name };
         contents.push((short, content));
     }
-    columns(contents)
+    Ok(contents)
 }
 
 /// Arranges what files hold into columns; each content comes with the file's short name.
@@ -117,6 +129,16 @@ pub fn read(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Column>> {
 /// # Errors
 /// When there are not two sides, or when one side mixes revisions.
 pub fn columns(contents: Vec<(String, Content)>) -> anyhow::Result<Vec<Column>> {
+    let columns = arranged(contents)?;
+    ensure!(
+        columns.len() >= 2,
+        "two sides are needed: give two result files, or one made by `run --base … --head …`"
+    );
+    Ok(columns)
+}
+
+/// The same for formats that show each side by itself: one is enough.
+fn arranged(contents: Vec<(String, Content)>) -> anyhow::Result<Vec<Column>> {
     let (mut plain, mut sided) = (Vec::new(), Vec::new());
     for (name, content) in contents {
         match content {
@@ -129,10 +151,6 @@ pub fn columns(contents: Vec<(String, Content)>) -> anyhow::Result<Vec<Column>> 
         "files of a paired run cannot be compared with plain reports: give one kind"
     );
     let columns = if sided.is_empty() { by_file(plain) } else { by_side(sided)? };
-    ensure!(
-        columns.len() >= 2,
-        "two sides are needed: give two result files, or one made by `run --base … --head …`"
-    );
     for column in &columns {
         one_revision(column)?;
     }

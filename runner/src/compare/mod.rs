@@ -2,7 +2,8 @@
 //!
 //! In flow order: [`files`] reads reports into columns, [`curves`] pairs what may be compared,
 //! [`judge`] gives our verdict with LKP's and mmtests' rules beside it; [`lkp`], [`mmtests`],
-//! [`table`] and [`json`] only print. The judgement is `stats::two_sides`, the service's own.
+//! [`table`] and [`json`] only print; [`unixbench`] and [`aim`] show each run by itself. The judgement is `stats::two_sides`, the service's own.
+pub mod aim;
 pub mod curves;
 pub mod files;
 pub mod gate;
@@ -12,5 +13,6 @@ pub mod lkp;
 pub mod mmtests;
 mod shapes;
 pub mod table;
+pub mod unixbench;
 
 pub use shapes::{as_lkp, as_mmtests};
