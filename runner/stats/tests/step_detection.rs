@@ -230,6 +230,15 @@ fn integers_that_move_by_one_now_and_then_are_no_step() {
     assert!(detect_values(&values).is_empty());
 }
 
+#[test]
+fn a_tenfold_drop_after_six_drifting_runs_is_a_step() {
+    // Neighbouring runs that happen to resemble each other must not outweigh forty scales of shift.
+    let total = [83.82, 79.81, 83.99, 86.02, 86.56, 100.76, 8.32, 9.43, 8.84, 8.62, 6.5, 7.25];
+    let per_cpu = [49.98, 47.94, 50.34, 51.73, 51.68, 57.93, 4.74, 5.6, 5.25, 4.93, 3.78, 4.26];
+    assert_eq!(detect_values(&total), [6]);
+    assert_eq!(detect_values(&per_cpu), [6]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 

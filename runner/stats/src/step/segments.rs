@@ -55,7 +55,7 @@ pub(super) fn prune(series: &Series, splits: &mut Vec<usize>, policy: &Policy) {
 }
 
 /// How much ln p must be divided by: (1 + φ) / (1 − φ), φ the lag-one correlation of the residuals
-/// about the segments' medians, wild ones pulled in; never below 1. One value a revision: the
+/// about the segments' medians, wild ones pulled in, less its standard error; never below 1. One value a revision: the
 /// revision's first residual's median stands for it. O(n).
 pub(super) fn deflation(series: &Series, splits: &[usize]) -> f64 {
     let mut edges = vec![0];
@@ -75,7 +75,8 @@ pub(super) fn deflation(series: &Series, splits: &[usize]) -> f64 {
         return 1.0;
     }
     let products: f64 = pulled.windows(2).map(|w| w[0] * w[1]).sum();
-    let phi = (products / squares).clamp(0.0, 0.95);
+    // Less its own standard error: a dozen values say little about their correlation.
+    let phi = (products / squares - (pulled.len() as f64).sqrt().recip()).clamp(0.0, 0.95);
     (1.0 + phi) / (1.0 - phi)
 }
 
