@@ -186,6 +186,7 @@ fn point(workload: &str, tasks: u32, seed: u64) -> Point {
                 Metric::task_fairness(),
             ],
             disturbance: Disturbance::default(),
+            counters: BTreeMap::new(),
         }),
     }
 }

@@ -95,6 +95,28 @@ fn a_point_has_every_window_of_every_task_with_its_cpu_time() {
 }
 
 #[test]
+fn a_point_says_what_an_operation_cost_in_either_mode() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for mode in [Mode::Process, Mode::Thread] {
+        let window = Duration::from_millis(100);
+        let plan = PointPlan { mode, window, ..plan("sys/getppid", dir.path()) };
+        let measured = measured(harness::measure(&plan, &mut |_, _| {}).expect("the plan is good"));
+        let counters = &measured.counters;
+        let kept = ["rusage.user_ns", "rusage.system_ns", "rusage.minor_faults"];
+        let kept = kept.into_iter().chain(["rusage.involuntary_switches", "vmstat.pgfault"]);
+        for name in kept.chain(["stat.context_switches"]) {
+            assert!(counters.contains_key(name), "no {name} in {counters:?}");
+        }
+        let ops: u64 = measured.windows.iter().flat_map(|w| &w.ops).sum();
+        let cpu: u64 = measured.windows.iter().flat_map(|w| &w.cpu_ns).sum();
+        let told = (counters["rusage.user_ns"] + counters["rusage.system_ns"]) * ops as f64;
+        // Read a little before and after the windows' own clocks.
+        let share = told / cpu as f64;
+        assert!((0.5..2.0).contains(&share), "{told} ns told, {cpu} ns received");
+    }
+}
+
+#[test]
 fn no_task_receives_more_cpu_time_than_the_window_is_long() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let plan = PointPlan {

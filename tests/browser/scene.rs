@@ -206,6 +206,7 @@ fn point(
                 other_cpu_ns: Some(4_200_000),
                 ..Disturbance::default()
             },
+            counters: BTreeMap::new(),
         }),
     }
 }

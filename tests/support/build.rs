@@ -52,6 +52,7 @@ pub fn a_point(tasks: u32, ops_per_s: &[f64]) -> Point {
             windows,
             metrics: vec![Metric::ops_per_s_total(), Metric::ops_per_cpu_s()],
             disturbance: Disturbance { steal_ns: Some(0), ..Disturbance::default() },
+            counters: BTreeMap::new(),
         }),
     }
 }

@@ -1,6 +1,7 @@
 //! The plan as it goes to the child: checked, complete, with nothing left to decide.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,11 @@ impl Job {
             in_scratch: workload.needs_directory,
             parent: std::process::id(),
         })
+    }
+
+    /// The scratch folder on the file system under test, for the child.
+    pub fn directory(&self) -> Option<&'static Path> {
+        self.in_scratch.then(|| Path::new("."))
     }
 
     /// Length of a window.

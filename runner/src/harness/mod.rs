@@ -8,6 +8,7 @@ mod again;
 pub mod atomic;
 mod child;
 mod disturbance;
+mod evidence;
 mod fault;
 mod futex;
 mod gate;

@@ -20,7 +20,7 @@ use super::spawn::{Stage, Tasks};
 use super::tally::Tally;
 use super::window::{self, Clocks, Edge};
 use super::workload::{Task, Workload};
-use super::{sampler, sys};
+use super::{evidence, sampler, sys};
 
 /// Word of a task's area that holds the time it finished its work.
 const FINISHED_AT: usize = HEAD - 2;
@@ -62,9 +62,12 @@ pub(crate) fn sample(
     let (mut windows, mut tallies): (Vec<Window>, Vec<Tally>) = (vec![], vec![]);
     let mut start_skew_ns = 0;
     let mut before = Reading::now(&threads);
+    let counted = || evidence::Reading::now(&threads, job.directory());
+    let mut counted_before = counted();
     for done in 1..=job.warmup_windows + job.windows {
         if done == job.warmup_windows + 1 {
             before = Reading::now(&threads);
+            counted_before = counted();
         }
         let (window, tally) = round(stage, tasks, &clocks, done, tell)?;
         tell(&Message::Window { done, window: window.clone() });
@@ -75,6 +78,7 @@ pub(crate) fn sample(
         }
     }
     let disturbance = Reading::now(&threads).since(&before, &windows);
+    let counters = counted().since(&counted_before, sampler::operations(&tallies));
     stage.prepared.verify(&|word| window::total(&stage.areas, job.tasks, word))?;
     let found = stage.prepared.found();
     Ok(Measured {
@@ -84,6 +88,7 @@ pub(crate) fn sample(
         metrics: sampler::metrics(workload, job.tasks, &tallies, &found),
         windows,
         disturbance,
+        counters,
     })
 }
 

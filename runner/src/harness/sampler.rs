@@ -15,7 +15,7 @@ use super::tally::{Tally, side_metrics};
 use super::tend::Tending;
 use super::window::{self, Clocks, Edge};
 use super::workload::Workload;
-use super::{futex, rounds};
+use super::{evidence, futex, rounds};
 
 /// Longest wait for the tasks of a workload that can stop.
 const STOP_LIMIT: Duration = Duration::from_secs(30);
@@ -42,6 +42,8 @@ pub(crate) fn sample(
     let mut windows: Vec<Window> = vec![];
     let mut tallies: Vec<Tally> = vec![];
     let mut before = Reading::now(&threads);
+    let counted = || evidence::Reading::now(&threads, job.directory());
+    let mut counted_before = counted();
     let mut edge = Edge::read(&stage.areas, &clocks)?;
     for done in 1..=job.warmup_windows + job.windows {
         sleep(stage, job.window());
@@ -52,6 +54,7 @@ pub(crate) fn sample(
         tell(&Message::Window { done, window: window.clone() });
         if done == job.warmup_windows {
             before = Reading::now(&threads);
+            counted_before = counted();
             edge = Edge::read(&stage.areas, &clocks)?;
         } else if done > job.warmup_windows {
             if stage.prepared.watches_memory() {
@@ -62,6 +65,10 @@ pub(crate) fn sample(
         }
     }
     let disturbance = Reading::now(&threads).since(&before, &windows);
+    let mut counters = counted().since(&counted_before, operations(&tallies));
+    let window = job.window();
+    let sleep = |window| sleep(stage, window);
+    counters.extend(evidence::count_processor(stage, &threads, &clocks, window, sleep)?);
     tasks.check(stage.control)?;
     if workload.can_stop {
         stop(stage, tasks)?;
@@ -78,7 +85,13 @@ pub(crate) fn sample(
         metrics: metrics(workload, job.tasks, &tallies, &found),
         windows,
         disturbance,
+        counters,
     })
+}
+
+/// Operations of all windows.
+pub(super) fn operations(tallies: &[Tally]) -> u64 {
+    tallies.iter().map(|tally| tally.word(0)).sum()
 }
 
 /// Sleeps for one window, or until the alarm.

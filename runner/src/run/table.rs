@@ -133,6 +133,7 @@ mod tests {
                 windows: vec![window(ops - 1000), window(ops), window(ops + 1000)],
                 metrics: vec![wire::Metric::ops_per_s_total(), wire::Metric::ops_per_cpu_s()],
                 disturbance: wire::Disturbance::default(),
+                counters: BTreeMap::new(),
             }),
         }
     }

@@ -41,6 +41,7 @@ pub fn a_point(tasks: u32, rates: &[f64]) -> Point {
             windows: rates.iter().map(window).collect(),
             metrics: vec![Metric::ops_per_s_total(), Metric::ops_per_cpu_s()],
             disturbance: Disturbance::default(),
+            counters: BTreeMap::new(),
         }),
     }
 }

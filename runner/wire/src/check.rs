@@ -17,6 +17,8 @@ pub mod limits {
     pub const WINDOWS: usize = 100_000;
     /// Most metrics of a point.
     pub const METRICS: usize = 64;
+    /// Most counters of a point.
+    pub const COUNTERS: usize = 256;
     /// Most tasks of a point.
     pub const TASKS: u32 = 65_536;
     /// Most bytes of a sentence, parameter or environment value.
@@ -29,7 +31,7 @@ pub mod limits {
     /// Most parents of a revision.
     pub const PARENTS: usize = 64;
     /// Most artefacts of a report.
-    pub const ARTEFACTS: usize = 64;
+    pub const ARTEFACTS: usize = 1_024;
     /// Most ops or nanoseconds of one task in one window (2^53, exact in a double).
     pub const COUNT: u64 = 1 << 53;
 }
@@ -296,7 +298,23 @@ impl Measured {
                 require(values.iter().all(|v| v.is_finite()), field, "must be finite numbers")?;
             }
         }
-        Ok(())
+        self.check_counters(&format!("{at}.counters"))
+    }
+
+    fn check_counters(&self, at: &str) -> Checked {
+        require(
+            self.counters.len() <= limits::COUNTERS,
+            at,
+            format!("must have at most {} entries", limits::COUNTERS),
+        )?;
+        self.counters.iter().try_for_each(|(counter, value)| {
+            name(counter, at)?;
+            require(
+                value.is_finite() && *value >= 0.0,
+                format!("{at}.{counter}"),
+                "must be a finite number, 0 or more",
+            )
+        })
     }
 }
 

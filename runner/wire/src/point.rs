@@ -48,6 +48,10 @@ pub struct Measured {
     pub metrics: Vec<Metric>,
     /// What else happened on the machine meanwhile.
     pub disturbance: Disturbance,
+    /// What it cost, by name (unit in the name), each a number **per operation**: resources of the
+    /// tasks, counters of the kernel and of the processor. Evidence, never judged.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, f64>,
 }
 
 /// One sample: what every task did between two readings of the clock.

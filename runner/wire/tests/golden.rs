@@ -2,10 +2,11 @@
 
 use scalewatch_wire::Report;
 
-const GOLDEN: [(&str, &str); 3] = [
+const GOLDEN: [(&str, &str); 4] = [
     ("measured", include_str!("golden/report-v1-measured.json")),
     ("failed", include_str!("golden/report-v1-failed.json")),
     ("all-sources", include_str!("golden/report-v1-all-sources.json")),
+    ("evidence", include_str!("golden/report-v1-evidence.json")),
 ];
 
 fn parse(name: &str, text: &str) -> Report {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 const MEASURED: &str = include_str!("golden/report-v1-measured.json");
 const FAILED: &str = include_str!("golden/report-v1-failed.json");
+const EVIDENCE: &str = include_str!("golden/report-v1-evidence.json");
 const ALL_SOURCES: &str = include_str!("golden/report-v1-all-sources.json");
 
 /// A golden report, the pointer of a field, its new value (none removes it), the path that must be
@@ -322,13 +323,27 @@ fn measured_cases() -> Vec<Case> {
             "points[0].outcome.measured.metrics[3].source.values",
             "1 value or one a window",
         ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/counters",
+            Some(json!({"rusage.user_ns": -1.0})),
+            "points[0].outcome.measured.counters.rusage.user_ns",
+            "0 or more",
+        ),
+        (
+            MEASURED,
+            "/points/0/outcome/measured/counters",
+            Some(json!({" ": 1.0})),
+            "points[0].outcome.measured.counters",
+            "empty",
+        ),
     ]
 }
 
 fn artefact_cases() -> Vec<Case> {
     let one = json!({"name": "a", "media_type": "text/plain", "content": ""});
     vec![
-        (ALL_SOURCES, "/artefacts", Some(json!(vec![one.clone(); 65])), "artefacts", "64"),
+        (ALL_SOURCES, "/artefacts", Some(json!(vec![one.clone(); 1025])), "artefacts", "1024"),
         (ALL_SOURCES, "/artefacts/1/name", Some(json!("")), "artefacts[1].name", "empty"),
         (
             ALL_SOURCES,
@@ -384,6 +399,8 @@ fn counts_of_lists_are_bounded() {
         grow(&|r| measured(r, &|m| m.metrics = vec![m.metrics[0].clone(); 65])),
         format!("{M}.metrics")
     );
+    let many = |n: usize| (0..n).map(|i| (format!("vmstat.key{i}"), 1.0)).collect();
+    assert_eq!(grow(&|r| measured(r, &|m| m.counters = many(257))), format!("{M}.counters"));
 }
 
 #[test]
@@ -412,6 +429,12 @@ fn numbers_that_are_not_finite_are_refused_by_the_parser_and_by_the_check() {
         }
         let invalid = report.check().expect_err("not a finite number");
         assert_eq!(invalid.field, format!("{M}.metrics[4].source.values"));
+        let mut report: Report = serde_json::from_str(EVIDENCE).unwrap();
+        if let scalewatch_wire::Outcome::Measured(measured) = &mut report.points[0].outcome {
+            measured.counters.insert("perf.cycles".into(), bad);
+        }
+        let invalid = report.check().expect_err("not a finite number");
+        assert_eq!(invalid.field, format!("{M}.counters.perf.cycles"));
     }
 }
 
