@@ -125,6 +125,8 @@ create table point (
     ops bigint[] not null,
     cpu_ns bigint[] not null,
     disturbance jsonb not null,
+    -- {name: number per operation}; empty where nothing was counted.
+    counters jsonb not null default '{}',
     -- Null when measured; {"call", "errno", "task", "detail"} when failed.
     failure jsonb,
     primary key (machine_id, run_id, curve_id, tasks),

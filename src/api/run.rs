@@ -54,6 +54,7 @@ struct MeasuredView {
     warmup_windows: i32,
     windows: Vec<wire::Window>,
     disturbance: wire::Disturbance,
+    counters: BTreeMap<String, f64>,
     metrics: Vec<MetricView>,
 }
 
@@ -144,6 +145,7 @@ impl From<RunValues> for MeasuredView {
             warmup_windows: values.warmup_windows,
             windows: values.windows,
             disturbance: values.disturbance,
+            counters: values.counters,
             metrics: values.metrics.into_iter().map(MetricView::from).collect(),
         }
     }

@@ -21,6 +21,7 @@ pub async fn list_of_run(pool: &Pool, run: &Run) -> Result<Vec<RunPoint>, Failur
                c.parameters as "parameters: Json<BTreeMap<String, String>>", p.tasks,
                p.placement as "placement: Json<Vec<Vec<u32>>>", p.start_skew_ns, p.warmup_windows,
                p.dt_ns, p.ops, p.cpu_ns, p.disturbance as "disturbance: Json<wire::Disturbance>",
+               p.counters as "counters: Json<BTreeMap<String, f64>>",
                p.failure as "failure: Json<wire::Failure>"
            from point p join curve c on c.id = p.curve_id
            where p.machine_id = $1 and p.run_id = $2
@@ -83,6 +84,7 @@ struct Row {
     ops: Vec<i64>,
     cpu_ns: Vec<i64>,
     disturbance: Json<wire::Disturbance>,
+    counters: Json<BTreeMap<String, f64>>,
     failure: Option<Json<wire::Failure>>,
 }
 
@@ -97,6 +99,7 @@ impl Row {
                 warmup_windows: self.warmup_windows.unwrap_or_default(),
                 windows,
                 disturbance: self.disturbance.0,
+                counters: self.counters.0,
                 metrics,
             }),
         };

@@ -122,6 +122,7 @@ fn point_row(point: &Point, curve: usize) -> Result<PointRow> {
         ops: Vec::new(),
         cpu_ns: Vec::new(),
         disturbance: "{}".into(),
+        counters: "{}".into(),
         failure: None,
     };
     match &point.outcome {
@@ -130,6 +131,7 @@ fn point_row(point: &Point, curve: usize) -> Result<PointRow> {
             // The casts lose nothing: every limit of the wire lies below 2^53.
             row.placement = json(serde_json::to_string(&measured.placement))?;
             row.disturbance = json(serde_json::to_string(&measured.disturbance))?;
+            row.counters = json(serde_json::to_string(&measured.counters))?;
             row.start_skew_ns = Some(measured.start_skew_ns as i64);
             row.warmup_windows = Some(measured.warmup_windows as i32);
             row.dt_ns = measured.windows.iter().map(|window| window.dt_ns).collect();

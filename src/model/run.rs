@@ -75,6 +75,8 @@ pub struct RunValues {
     pub windows: Vec<wire::Window>,
     /// What disturbed it.
     pub disturbance: wire::Disturbance,
+    /// What it cost, each a number per operation.
+    pub counters: BTreeMap<String, f64>,
     /// Values of each metric: series, name, unit, direction, samples. Primary metric first.
     pub metrics: Vec<RunMetric>,
 }

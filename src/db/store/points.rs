@@ -20,15 +20,16 @@ pub async fn insert_points(
     let count_ends = ends(rows.iter().map(|row| row.ops.len()));
     sqlx::query!(
         "insert into point (machine_id, run_id, curve_id, tasks, placement, start_skew_ns,
-             warmup_windows, disturbance, failure, dt_ns, ops, cpu_ns)
+             warmup_windows, disturbance, counters, failure, dt_ns, ops, cpu_ns)
          select $1, $2, w.curve, w.tasks, w.placement::jsonb, w.skew, w.warmup,
-             w.disturbance::jsonb, w.failure::jsonb,
-             ($12::bigint[])[lag(w.windows, 1, 0) over (order by i) + 1 : w.windows],
-             ($13::bigint[])[lag(w.counts, 1, 0) over (order by i) + 1 : w.counts],
-             ($14::bigint[])[lag(w.counts, 1, 0) over (order by i) + 1 : w.counts]
+             w.disturbance::jsonb, w.counters::jsonb, w.failure::jsonb,
+             ($13::bigint[])[lag(w.windows, 1, 0) over (order by i) + 1 : w.windows],
+             ($14::bigint[])[lag(w.counts, 1, 0) over (order by i) + 1 : w.counts],
+             ($15::bigint[])[lag(w.counts, 1, 0) over (order by i) + 1 : w.counts]
          from unnest($3::bigint[], $4::integer[], $5::text[], $6::bigint[], $7::integer[], $8::text[],
-                 $9::text[], $10::integer[], $11::integer[]) with ordinality
-             as w (curve, tasks, placement, skew, warmup, disturbance, failure, windows, counts, i)",
+                 $9::text[], $10::text[], $11::integer[], $12::integer[]) with ordinality
+             as w (curve, tasks, placement, skew, warmup, disturbance, counters, failure, windows,
+                 counts, i)",
         run.machine as MachineId,
         run.id,
         &columns.curves as &[CurveId],
@@ -37,6 +38,7 @@ pub async fn insert_points(
         &columns.skews as &[Option<i64>],
         &columns.warmups as &[Option<i32>],
         &columns.disturbances,
+        &columns.counters,
         &columns.failures as &[Option<String>],
         &window_ends,
         &count_ends,
@@ -111,6 +113,7 @@ struct PointColumns {
     skews: Vec<Option<i64>>,
     warmups: Vec<Option<i32>>,
     disturbances: Vec<String>,
+    counters: Vec<String>,
     failures: Vec<Option<String>>,
     dt_ns: Vec<i64>,
     ops: Vec<i64>,
@@ -127,6 +130,7 @@ impl PointColumns {
             columns.skews.push(row.start_skew_ns);
             columns.warmups.push(row.warmup_windows);
             columns.disturbances.push(row.disturbance.clone());
+            columns.counters.push(row.counters.clone());
             columns.failures.push(row.failure.clone());
             columns.dt_ns.extend(&row.dt_ns);
             columns.ops.extend(&row.ops);

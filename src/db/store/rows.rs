@@ -76,6 +76,8 @@ pub struct PointRow {
     pub cpu_ns: Vec<i64>,
     /// JSON of the disturbance.
     pub disturbance: String,
+    /// JSON of what an operation cost, `{}` when failed.
+    pub counters: String,
     /// JSON of the failure.
     pub failure: Option<String>,
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use super::fault::Attempt;
 use super::spawn::Stage;
 use super::sys;
-use super::window::Edge;
+use super::window::{Clocks, Edge};
 
 /// Counters by name, as they stand.
 pub(crate) type Counts = BTreeMap<String, u64>;
@@ -67,11 +67,12 @@ impl Reading {
 pub(crate) fn count_processor(
     stage: &Stage,
     threads: &[libc::pid_t],
-    clocks: &[libc::clockid_t],
+    clocks: &Clocks,
     window: Duration,
     sleep: impl Fn(Duration),
 ) -> Attempt<BTreeMap<String, f64>> {
-    sys::allow_open_files((threads.len() as u64 + 64) * perf::DESCRIPTORS_PER_TASK);
+    // What cannot be opened is left out.
+    let _ = sys::allow_open_files((threads.len() as u64 + 64) * perf::DESCRIPTORS_PER_TASK);
     let counters = perf::Counters::open(threads);
     if counters.is_empty() {
         return Ok(BTreeMap::new());
