@@ -667,3 +667,50 @@ fn the_machine_says_who_it_is_and_the_same_twice() {
     let words = stdout(&home.run(&["machine"]));
     assert!(words.contains("hardware thread") && words.contains("quiet"), "{words}");
 }
+
+#[test]
+fn the_protocol_of_unixbench_prints_its_report_and_keeps_every_pass() {
+    let home = Home::new();
+    let code = ["--commit", "0a1b2c3d4e", "--position", "1", "--json", "ub.json"];
+    let args = ["run", "--unixbench", "-i", "4", "--copies", "2"];
+    let quick = ["--settle", "0s", "--pass-time", "150ms"];
+    let run = [&args[..], &["syscall", "fsbuffer"], &quick, &code].concat();
+    let output = home.run(&run);
+    ends(&output, 0);
+    let text = stdout(&output);
+    let progress =
+        "2 x System Call Overhead  1 2 3 4\n2 x File Copy 256 bufsize 500 maxblocks  1\n";
+    let (before, report) = text.split_once("\n\n").unwrap();
+    assert_eq!(format!("{before}\n"), progress);
+    assert!(report.contains("running 2 parallel copies of tests"), "{text}");
+    let kept: Vec<&str> = report.lines().filter(|line| line.ends_with("samples)")).collect();
+    assert!(kept[0].starts_with("File Copy 256") && kept[0].contains(", 1 samples)"), "{text}");
+    assert!(kept[1].starts_with("System Call") && kept[1].contains(", 3 samples)"), "{text}");
+    let stored = read_report(&home.path("ub.json"));
+    let windows: Vec<usize> = stored
+        .points
+        .iter()
+        .map(|point| match &point.outcome {
+            wire::Outcome::Measured(measured) => {
+                assert!(measured.metrics.iter().any(|m| m.name == "unixbench_index"));
+                measured.windows.len()
+            }
+            wire::Outcome::Failed(failure) => panic!("{failure:?}"),
+        })
+        .collect();
+    assert_eq!(windows, [4, 1]);
+    let again = home.run(&["compare", "ub.json", "--format", "unixbench"]);
+    ends(&again, 0);
+    assert_eq!(stdout(&again), report);
+
+    for (wrong, word) in [
+        (["--unixbench", "no-such", "--settle", "0s"], "dhrystone-like"),
+        (["--unixbench", "pipe", "--copies", "0"], "tasks"),
+        (["--unixbench", "pipe", "--window", "1s"], "cannot be used with"),
+        (["sys/getppid", "-i", "3", "--quiet"], "--unixbench"),
+    ] {
+        let output = home.run(&[&["run"], &wrong[..]].concat());
+        ends(&output, 2);
+        assert!(stderr(&output).contains(word), "{}", stderr(&output));
+    }
+}

@@ -1,5 +1,4 @@
 //! The reports of `UnixBench` and AIM7, with published figures.
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod support;
 

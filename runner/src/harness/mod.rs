@@ -46,7 +46,8 @@ pub use plan::{MAX_TASKS, Mode, Placement, PointPlan};
 pub use shared::{Shared, Ticks, shared_slice};
 pub use spin::{SpinLock, Work};
 pub use sys::{
-    allow_open_files, allowed_cpus, monotonic_ns, page_size, possible_cpus, thread_cpu_ns,
+    allow_open_files, allowed_cpus, monotonic_ns, page_size, possible_cpus, sync_disks,
+    thread_cpu_ns,
 };
 pub use tally::{Histogram, SideMetric, Tally, at_end};
 pub use workload::{Allowed, Parameter, Prepared, Setup, Task, Values, Workload};

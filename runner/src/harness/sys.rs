@@ -54,6 +54,12 @@ pub(crate) fn thread_clock(tid: libc::pid_t) -> libc::clockid_t {
     (!tid << 3) | PER_THREAD | SCHEDULER
 }
 
+/// Writes out what the kernel holds back, on all file systems.
+pub fn sync_disks() {
+    // SAFETY: no arguments, cannot fail.
+    unsafe { libc::sync() };
+}
+
 /// Waits until a child is gone; returns at once for what is no child.
 pub(crate) fn reap(pid: libc::pid_t) {
     // SAFETY: no status wanted.

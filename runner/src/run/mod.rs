@@ -11,5 +11,6 @@ pub mod reports;
 pub mod revision;
 pub mod table;
 pub mod tasks;
+pub mod unixbench;
 pub mod wis;
 pub mod wis_csv;

@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use super::super::machine::Subject;
 use super::super::upload::Service;
 use super::super::values;
+use super::unixbench::Unixbench;
 use crate::harness::{Mode, Placement};
 use crate::machine::Topology;
 use crate::run::plan::Suite;
@@ -29,12 +30,14 @@ use crate::workloads::wis;
 #[derive(clap::Args)]
 pub struct Args {
     /// Ids as `list` shows them, or will-it-scale's tests as `wis/NAME`
-    #[arg(value_name = "WORKLOAD", required = true)]
+    #[arg(value_name = "WORKLOAD", required_unless_present = "unixbench")]
     workloads: Vec<String>,
     #[command(flatten, next_help_heading = "What to measure")]
     pub points: Points,
     #[command(flatten, next_help_heading = "Two sides")]
     pub sides: SidesArgs,
+    #[command(flatten, next_help_heading = "As UnixBench does")]
+    pub unixbench: Unixbench,
     #[command(flatten, next_help_heading = "Which code it is")]
     pub code: CodeArgs,
     #[command(flatten, next_help_heading = "What to do with it")]

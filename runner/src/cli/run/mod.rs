@@ -4,6 +4,7 @@
 //! was measured is written to disk before anything is sent.
 
 mod args;
+mod unixbench;
 mod wis;
 
 use std::path::Path;
@@ -54,6 +55,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         false => None,
     };
     let results = match args.two_sides()? {
+        None if args.unixbench.unixbench => {
+            unixbench::run(args, suite, &state, destination.as_ref())?
+        }
         Some(sides) => two_sides(args, &suite, &sides, &state, destination.as_ref())?,
         None => one_side(args, &suite, &state, destination.as_ref())?,
     };
