@@ -26,6 +26,12 @@ unsafe impl Shared for AtomicU64 {}
 unsafe impl Shared for AtomicU32 {}
 // SAFETY: plain atomics; zero is valid.
 unsafe impl Shared for AtomicI32 {}
+// SAFETY: never in shared memory: loom's checker makes them one by one.
+#[cfg(all(test, loom))]
+unsafe impl Shared for loom::sync::atomic::AtomicU64 {}
+// SAFETY: as above.
+#[cfg(all(test, loom))]
+unsafe impl Shared for loom::sync::atomic::AtomicU32 {}
 // SAFETY: one atomic; zero is the free lock.
 unsafe impl Shared for super::Lock {}
 // SAFETY: one atomic; zero is the free lock.

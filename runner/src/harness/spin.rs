@@ -1,8 +1,10 @@
 //! Busy parts of models: a spin lock, and work of a given length.
 
-use std::hint::{black_box, spin_loop};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::hint::black_box;
 
+#[cfg(not(all(test, loom)))]
+use super::atomic::spin_loop;
+use super::atomic::{AtomicU32, Ordering, yield_now};
 use super::sys::monotonic_ns;
 
 /// A test-and-test-and-set lock for shared memory; all zero is free. A kernel spin lock cannot be
@@ -14,22 +16,36 @@ pub struct SpinLock {
 }
 
 /// Tries before the CPU is given away: longer than any hold, shorter than a time slice.
+#[cfg(not(all(test, loom)))]
 const TRIES: u32 = 10_000;
 
 impl SpinLock {
     /// Takes the lock.
     #[inline]
     pub fn acquire(&self) {
-        while self.held.swap(1, Ordering::Acquire) != 0 {
-            let mut tries = 0;
-            while self.held.load(Ordering::Relaxed) != 0 {
-                tries += 1;
-                if tries % TRIES == 0 {
-                    std::thread::yield_now();
-                }
-                spin_loop();
-            }
+        while !self.try_acquire() {
+            self.await_release();
         }
+    }
+
+    /// Waits until the lock looks free.
+    #[cfg(not(all(test, loom)))]
+    #[inline]
+    fn await_release(&self) {
+        let mut tries = 0;
+        while self.is_held() {
+            tries += 1;
+            if tries % TRIES == 0 {
+                yield_now();
+            }
+            spin_loop();
+        }
+    }
+
+    /// Loom would try every number of looks.
+    #[cfg(all(test, loom))]
+    fn await_release(&self) {
+        yield_now();
     }
 
     /// Takes the lock if it is free.
@@ -111,5 +127,41 @@ mod tests {
     fn no_work_is_no_step_and_more_work_more_steps() {
         assert_eq!(Work::of(0).steps, 0);
         assert!(Work::of(1_000_000).steps > Work::of(1_000).steps);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod orders {
+    use super::*;
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+
+    /// Loom itself fails where two threads are in the cell at once.
+    fn enter(cell: &UnsafeCell<u32>) {
+        // SAFETY: the lock is held.
+        cell.with_mut(|count| unsafe { *count += 1 });
+    }
+
+    #[test]
+    fn in_any_order_one_holds_a_spin_lock_and_a_try_fails_only_when_it_is_held() {
+        loom::model(|| {
+            let shared = Arc::new((SpinLock::default(), UnsafeCell::new(0)));
+            let other = shared.clone();
+            let waiting = loom::thread::spawn(move || {
+                other.0.acquire();
+                enter(&other.1);
+                other.0.release();
+            });
+            let took = shared.0.try_acquire();
+            if took {
+                enter(&shared.1);
+                shared.0.release();
+            }
+            waiting.join().expect("it does not panic");
+            assert!(!shared.0.is_held());
+            // SAFETY: the other thread has ended.
+            let count = shared.1.with(|count| unsafe { *count });
+            assert_eq!(count, 1 + u32::from(took));
+        });
     }
 }

@@ -6,10 +6,10 @@
 //! start and at each flex group's boundary touch the state of the groups up to its end.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use wire::{Direction, Unit};
 
+use crate::harness::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use crate::harness::{
     Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Shared, SideMetric, Tally, Task,
     Ticks, Workload, shared_slice,
@@ -191,9 +191,6 @@ impl Prepared for Model {
 
 impl Task for Model {
     fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
-        // Each touch answers whether it set the bit.
-        let set = |state: &AtomicU64| state.fetch_or(READ_BIT, Relaxed) & READ_BIT == 0;
-        let clear = |state: &AtomicU64| state.load(Relaxed) & READ_BIT == 0;
         let look = |state: &AtomicU64| {
             black_box(state.load(Relaxed));
             false
@@ -201,10 +198,22 @@ impl Task for Model {
         match (self.rmw, self.load_only) {
             (true, _) => turns(self, set, ticks),
             (_, true) => turns(self, look, ticks),
-            _ => turns(self, |state| clear(state) && set(state), ticks),
+            _ => turns(self, test_then_set, ticks),
         }
         Ok(())
     }
+}
+
+/// Sets the bit; whether it was clear.
+#[inline(always)]
+fn set(state: &AtomicU64) -> bool {
+    state.fetch_or(READ_BIT, Relaxed) & READ_BIT == 0
+}
+
+/// Sets the bit when it looks clear; whether it was.
+#[inline(always)]
+fn test_then_set(state: &AtomicU64) -> bool {
+    state.load(Relaxed) & READ_BIT == 0 && set(state)
 }
 
 #[inline(never)]
@@ -240,5 +249,31 @@ fn turns(model: &Model, touch: impl Fn(&AtomicU64) -> bool, ticks: &Ticks) {
         ticks.add(SCANNED, scanned);
         ticks.add(FIRST, first);
         ticks.tick();
+    }
+}
+
+#[cfg(all(test, loom))]
+mod orders {
+    use super::*;
+    use loom::sync::Arc;
+
+    #[test]
+    fn in_any_order_one_of_those_who_mark_a_group_is_the_first() {
+        for mark in [set, test_then_set] {
+            loom::model(move || {
+                let state = Arc::new(AtomicU64::new(0));
+                let others: Vec<_> = (0..2)
+                    .map(|_| {
+                        let state = state.clone();
+                        loom::thread::spawn(move || mark(&state))
+                    })
+                    .collect();
+                let mut first = u32::from(mark(&state));
+                for other in others {
+                    first += u32::from(other.join().expect("it does not panic"));
+                }
+                assert_eq!((first, state.load(Relaxed)), (1, READ_BIT));
+            });
+        }
     }
 }

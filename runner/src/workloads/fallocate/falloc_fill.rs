@@ -11,7 +11,7 @@ use wire::{Direction, Unit};
 use super::extents::extents;
 use crate::harness::{
     Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, SideMetric, Tally, Task, Ticks,
-    Workload, check,
+    Workload, check, need_space,
 };
 
 pub(in super::super) const WORKLOAD: Workload = Workload {
@@ -86,12 +86,11 @@ struct Filling {
 
 fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
     let values = setup.values;
-    Ok(Box::new(Filling {
-        tasks: setup.tasks,
-        files: (values.whole("files")? as u32).max(setup.tasks),
-        chunk: values.whole("chunk")? as libc::off_t,
-        total: values.whole("total")? as libc::off_t,
-    }))
+    let files = (values.whole("files")? as u32).max(setup.tasks);
+    let (chunk, total) = (values.whole("chunk")?, values.whole("total")?);
+    need_space(files, total.next_multiple_of(chunk))?;
+    let (chunk, total) = (chunk as libc::off_t, total as libc::off_t);
+    Ok(Box::new(Filling { tasks: setup.tasks, files, chunk, total }))
 }
 
 impl Prepared for Filling {

@@ -2,14 +2,13 @@
 //! slots under one spin lock and begins at block 0; the final one counts by atomics and begins at a
 //! block that depends on the CPU.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
 use super::Orphans;
 use super::timing::Timing;
+use crate::harness::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::harness::{Attempt, Fault, Shared, SpinLock, shared_slice};
 
-/// Slots of a block of 4096 bytes: 4 bytes each, 8 bytes of tail.
-const PER_BLOCK: usize = (4096 - 8) / 4;
+/// Slots of a block of 4096 bytes: 4 bytes each, 8 bytes of tail. Loom tries all orders of two.
+const PER_BLOCK: usize = if cfg!(loom) { 2 } else { (4096 - 8) / 4 };
 /// Rounds over a block's slots before giving up.
 const ROUNDS: u32 = 3;
 /// Task *i* has inode 12 + *i*; 0 is a free slot.
@@ -22,8 +21,9 @@ struct Block {
     buffer: AtomicU64,
 }
 
-#[repr(C, align(4096))]
-struct Entries([AtomicU32; 1024]);
+// Loom's stacks are not much larger than a page.
+#[cfg_attr(not(all(test, loom)), repr(C, align(4096)))]
+struct Entries([AtomicU32; if cfg!(loom) { PER_BLOCK } else { 1024 }]);
 
 // SAFETY: atomics only; zero is a block without free slots.
 unsafe impl Shared for Block {}
@@ -57,7 +57,7 @@ impl Slots {
         if self.lockless {
             // SAFETY: sched_getcpu has no arguments; −1 (not supported) begins at block 0.
             let cpu = unsafe { libc::sched_getcpu() }.max(0) as usize;
-            return self.reserve_from(cpu * 13 % self.blocks.len());
+            return reserve_from(self.blocks, cpu * 13 % self.blocks.len());
         }
         timing.locked(
             || self.lock.acquire(),
@@ -70,31 +70,6 @@ impl Slots {
                 Some(block)
             },
         )
-    }
-
-    /// Lockless: the first block from `start` on whose count can be lowered.
-    fn reserve_from(&self, start: usize) -> Option<usize> {
-        let lower = |count: u32| count.checked_sub(1);
-        (start..self.blocks.len()).chain(0..start).find(|&block| {
-            let free = &self.blocks[block].free;
-            free.fetch_update(Ordering::AcqRel, Ordering::Relaxed, lower).is_ok()
-        })
-    }
-
-    /// Puts the inode into a free slot of a block that has one reserved.
-    #[inline]
-    fn claim(&self, block: usize, inode: u32) -> Option<usize> {
-        let entries = &self.entries[block].0[..PER_BLOCK];
-        for _ in 0..=ROUNDS {
-            for (slot, entry) in entries.iter().enumerate() {
-                if entry.load(Ordering::Relaxed) == 0
-                    && entry.compare_exchange(0, inode, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-                {
-                    return Some(block * PER_BLOCK + slot);
-                }
-            }
-        }
-        None
     }
 
     fn give_back(&self, block: usize, timing: &Timing<'_>) {
@@ -111,11 +86,32 @@ impl Slots {
     }
 }
 
+/// Lockless: the first block from `start` on whose count can be lowered.
+fn reserve_from(blocks: &[Block], start: usize) -> Option<usize> {
+    let lower = |count: u32| count.checked_sub(1);
+    (start..blocks.len()).chain(0..start).find(|&block| {
+        let free = &blocks[block].free;
+        free.fetch_update(Ordering::AcqRel, Ordering::Relaxed, lower).is_ok()
+    })
+}
+
+/// Puts the inode into a free slot of a block that has one reserved.
+#[inline]
+fn claim(entries: &Entries, inode: u32) -> Option<usize> {
+    let claimed = |entry: &AtomicU32| {
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        entry.load(Ordering::Relaxed) == 0
+            && entry.compare_exchange(0, inode, order.0, order.1).is_ok()
+    };
+    (0..=ROUNDS).find_map(|_| entries.0[..PER_BLOCK].iter().position(claimed))
+}
+
 impl Orphans for Slots {
     fn add(&self, task: u32, timing: &Timing<'_>) -> Attempt<usize> {
         let full = || Fault::wrong("orphan-file", "no free slot");
         let block = self.reserve(timing).ok_or_else(full)?;
-        self.claim(block, task + FIRST_INODE).ok_or_else(full)
+        let slot = claim(&self.entries[block], task + FIRST_INODE).ok_or_else(full)?;
+        Ok(block * PER_BLOCK + slot)
     }
 
     fn del(&self, task: u32, place: usize, timing: &Timing<'_>) -> Attempt<()> {
@@ -152,11 +148,72 @@ mod tests {
         let slots = Slots::new(2, true).expect("shared memory");
         let mut seen = BTreeSet::new();
         for task in 0..2 * PER_BLOCK as u32 {
-            let block = slots.reserve_from(1).expect("a free slot");
-            seen.insert(slots.claim(block, task + FIRST_INODE).expect("a reserved slot"));
+            let block = reserve_from(slots.blocks, 1).expect("a free slot");
+            let slot = claim(&slots.entries[block], task + FIRST_INODE).expect("it is reserved");
+            seen.insert((block, slot));
         }
         assert_eq!(seen.len(), 2 * PER_BLOCK);
-        assert_eq!(slots.reserve_from(0), None);
+        assert_eq!(reserve_from(slots.blocks, 0), None);
         assert!(slots.verify().is_err());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod orders {
+    use super::*;
+    use loom::sync::Arc;
+
+    fn slots(blocks: usize) -> Arc<(Vec<Block>, Vec<Entries>)> {
+        let block = |_| Block { free: AtomicU32::new(PER_BLOCK as u32), buffer: AtomicU64::new(0) };
+        let entries = |_| Entries(std::array::from_fn(|_| AtomicU32::new(0)));
+        Arc::new(((0..blocks).map(block).collect(), (0..blocks).map(entries).collect()))
+    }
+
+    /// Reserves and claims a slot, starting at `start`.
+    fn add((blocks, entries): &(Vec<Block>, Vec<Entries>), start: usize, inode: u32) -> usize {
+        let block = reserve_from(blocks, start).expect("there are slots for all");
+        let slot = claim(&entries[block], inode).expect("one was reserved");
+        block * PER_BLOCK + slot
+    }
+
+    fn del((blocks, entries): &(Vec<Block>, Vec<Entries>), place: usize) -> u32 {
+        let (block, slot) = (place / PER_BLOCK, place % PER_BLOCK);
+        let inode = entries[block].0[slot].load(Ordering::Relaxed);
+        entries[block].0[slot].store(0, Ordering::Release);
+        blocks[block].free.fetch_add(1, Ordering::AcqRel);
+        inode
+    }
+
+    #[test]
+    fn in_any_order_each_inode_gets_a_slot_of_its_own_and_leaves_it_free() {
+        loom::model(|| {
+            let slots = slots(1);
+            let others = slots.clone();
+            let other = loom::thread::spawn(move || {
+                let place = add(&others, 0, 12);
+                assert_eq!(del(&others, place), 12);
+            });
+            let place = add(&slots, 0, 13);
+            assert_eq!(del(&slots, place), 13);
+            other.join().expect("it does not panic");
+            assert_eq!(slots.0[0].free.load(Ordering::Relaxed), PER_BLOCK as u32);
+            assert!(slots.1[0].0[..PER_BLOCK].iter().all(|e| e.load(Ordering::Relaxed) == 0));
+        });
+    }
+
+    #[test]
+    fn in_any_order_the_last_slots_go_to_one_each() {
+        loom::model(|| {
+            let slots = slots(2);
+            (0..2).for_each(|inode| {
+                add(&slots, 0, 20 + inode);
+            });
+            add(&slots, 1, 30);
+            let others = slots.clone();
+            let other = loom::thread::spawn(move || reserve_from(&others.0, 0));
+            let mine = reserve_from(&slots.0, 1);
+            let other = other.join().expect("it does not panic");
+            assert!(mine.is_some() != other.is_some(), "{mine:?} and {other:?}");
+        });
     }
 }

@@ -72,3 +72,58 @@ impl Freed<'_> {
         self.state.commit.release();
     }
 }
+
+#[cfg(all(test, loom))]
+mod orders {
+    use super::*;
+    use loom::sync::Arc;
+    use std::sync::Mutex;
+
+    struct Parts {
+        lock: SpinLock,
+        state: State,
+        cells: Vec<Cell>,
+        /// What commits gave back; not part of the protocol, so invisible to loom.
+        back: Mutex<Vec<(u64, u32)>>,
+    }
+
+    impl Parts {
+        fn freed(&self) -> Freed<'_> {
+            Freed { lock: &self.lock, state: &self.state, cells: &self.cells }
+        }
+
+        fn commit(&self) {
+            self.freed().commit(|start, len| {
+                self.back.lock().expect("nothing panics here").push((start, len));
+            });
+        }
+    }
+
+    #[test]
+    fn in_any_order_each_freed_extent_comes_back_once() {
+        loom::model(|| {
+            let parts = Arc::new(Parts {
+                lock: SpinLock::default(),
+                state: State {
+                    commit: Lock::default(),
+                    active: AtomicU32::new(0),
+                    length: AtomicU32::new(0),
+                },
+                cells: (0..4).map(|_| Cell(AtomicU64::new(0))).collect(),
+                back: Mutex::default(),
+            });
+            let committing = parts.clone();
+            let committer = loom::thread::spawn(move || committing.commit());
+            for start in [1, 2, 3] {
+                while !parts.freed().push(start, 2) {
+                    parts.commit();
+                }
+            }
+            committer.join().expect("it does not panic");
+            parts.commit();
+            let mut back = parts.back.lock().expect("nothing panics here").clone();
+            back.sort_unstable();
+            assert_eq!(back, [(1, 2), (2, 2), (3, 2)]);
+        });
+    }
+}

@@ -142,3 +142,44 @@ impl Goals for Packed<'_> {
         self.0.0.store(u64::from(group) << 32 | u64::from(block), Ordering::Relaxed);
     }
 }
+
+#[cfg(all(test, loom))]
+mod orders {
+    use super::*;
+    use loom::sync::Arc;
+
+    const STORED: [(u32, u32); 2] = [(3, 30), (4, 40)];
+
+    #[test]
+    fn in_any_order_a_packed_goal_is_one_that_was_stored() {
+        loom::model(|| {
+            let word = Arc::new(Word(AtomicU64::new(3 << 32 | 30)));
+            let storing = word.clone();
+            let other = loom::thread::spawn(move || Packed(&storing).store(0, 4, 40));
+            let goal = Packed(&word).load(0);
+            assert!(STORED.contains(&(goal.group, goal.block.unwrap_or(0))));
+            other.join().expect("it does not panic");
+            assert_eq!(Packed(&word).load(0), Goal { group: 4, block: Some(40) });
+        });
+    }
+
+    #[test]
+    fn in_any_order_the_locked_pair_stays_a_pair() {
+        loom::model(|| {
+            let shared = Arc::new((
+                SpinLock::default(),
+                Pair { group: AtomicU32::new(0), block: AtomicU32::new(0) },
+            ));
+            let store = |shared: &(SpinLock, Pair), (group, block)| {
+                Locked { lock: &shared.0, pair: &shared.1 }.store(0, group, block);
+            };
+            let other = shared.clone();
+            let storing = loom::thread::spawn(move || store(&other, STORED[0]));
+            store(&shared, STORED[1]);
+            storing.join().expect("it does not panic");
+            let pair = &shared.1;
+            let kept = (pair.group.load(Ordering::Relaxed), pair.block.load(Ordering::Relaxed));
+            assert!(STORED.contains(&kept), "{kept:?}");
+        });
+    }
+}

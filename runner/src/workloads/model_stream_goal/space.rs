@@ -3,7 +3,7 @@
 
 use super::goal::Goal;
 use super::group::{BLOCKS, Group, ORDER, REQUEST};
-use crate::harness::{Attempt, Fault, shared_slice};
+use crate::harness::{Attempt, Fault, need_memory, shared_slice};
 
 /// How a locked group is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,7 @@ pub(super) struct Space {
 impl Space {
     /// `groups` groups, all free.
     pub fn new(groups: usize, policy: LockPolicy) -> Attempt<Space> {
+        need_memory(1, (groups * size_of::<Group>()) as u64)?;
         let space = Space { groups: shared_slice(groups)?, policy };
         space.groups.iter().for_each(Group::make_free);
         Ok(space)

@@ -4,9 +4,13 @@
 //!
 //! A writer takes a reference, reads, gives it back; a reader only reads.
 
+mod count;
+
 use std::hint::black_box;
 
 use wire::{Direction, Unit};
+
+use count::{Count, NotZero, Unconditional};
 
 use crate::harness::atomic::{AtomicU64, Ordering};
 use crate::harness::{
@@ -114,8 +118,6 @@ const COUNT_APART: usize = 16;
 
 /// Open for reading and writing: what `get` asks of the mode.
 const READ_WRITE: u64 = 3;
-/// A count from here on is a file given up too often.
-const DEAD: u64 = 1 << 63;
 
 /// Where things lie, in words.
 #[derive(Clone, Copy)]
@@ -157,12 +159,17 @@ fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
     for task in 0..setup.tasks {
         let file = model.file(task);
         file.mode.store(READ_WRITE, Ordering::Relaxed);
-        file.count.store(1, Ordering::Relaxed);
+        file.count.store(model.one(), Ordering::Relaxed);
     }
     Ok(Box::new(model))
 }
 
 impl Model {
+    /// The count of a file with one reference.
+    fn one(&self) -> u64 {
+        if self.cas { NotZero::ONE } else { Unconditional::ONE }
+    }
+
     fn file(&self, task: u32) -> File<'static> {
         let number = if self.shared { 0 } else { task as usize };
         let words = &self.slab[self.layout.offset + self.layout.stride * number..];
@@ -184,8 +191,10 @@ impl Prepared for Model {
     fn verify(&self, total: &dyn Fn(usize) -> u64) -> Attempt<()> {
         for task in 0..(self.slab.len() / self.layout.stride) as u32 {
             let count = self.file(task).count.load(Ordering::Acquire);
-            if count != 1 {
-                return Err(Fault::wrong("verify", format!("file {task} has {count} references")));
+            if count != self.one() {
+                let surplus = count.wrapping_sub(self.one()) as i64;
+                let detail = format!("file {task} was left with {surplus} references too many");
+                return Err(Fault::wrong("verify", detail));
             }
         }
         match total(WRITES) + total(READS) == total(0) {
@@ -205,42 +214,6 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// Takes a reference unless the file is gone, by a loop of compare and swap.
-    #[inline(always)]
-    fn get_by_cas(&self) -> bool {
-        let mut count = self.count.load(Ordering::Relaxed);
-        while count != 0 {
-            let taken = self.count.compare_exchange_weak(
-                count,
-                count + 1,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            );
-            match taken {
-                Ok(_) => return true,
-                Err(now) => count = now,
-            }
-        }
-        false
-    }
-
-    /// Takes a reference by an unconditional add, and undoes it when the file was gone.
-    #[inline(always)]
-    fn get_by_add(&self) -> bool {
-        let before = self.count.fetch_add(1, Ordering::Acquire);
-        if before == 0 || before >= DEAD {
-            self.count.store(DEAD, Ordering::Relaxed);
-            return false;
-        }
-        true
-    }
-
-    /// Gives a reference back; whether it was the last.
-    #[inline(always)]
-    fn put(&self) -> bool {
-        self.count.fetch_sub(1, Ordering::AcqRel) == 1
-    }
-
     /// What a lookup reads before it takes a reference.
     #[inline(always)]
     fn may(&self, wanted: u64) -> bool {
@@ -267,8 +240,8 @@ impl Task for Using {
                 read(&self.file, ticks);
                 Ok(())
             }
-            (true, true) => write(&self.file, File::get_by_cas, self.model.think, ticks),
-            (true, false) => write(&self.file, File::get_by_add, self.model.think, ticks),
+            (true, true) => write::<NotZero>(&self.file, self.model.think, ticks),
+            (true, false) => write::<Unconditional>(&self.file, self.model.think, ticks),
         }
     }
 }
@@ -307,20 +280,15 @@ impl<'a> Role<'a> {
 }
 
 #[inline(never)]
-fn write(
-    file: &File<'static>,
-    get: impl Fn(&File<'static>) -> bool,
-    think: Work,
-    ticks: &Ticks,
-) -> Attempt<()> {
+fn write<C: Count>(file: &File<'static>, think: Work, ticks: &Ticks) -> Attempt<()> {
     let mut role = Role::new(ticks, WRITES, (TIMED_WRITES, WRITER_CPU_NS));
     while !ticks.stopped() {
-        if !(file.may(READ_WRITE) && get(file)) {
+        if !(file.may(READ_WRITE) && C::get(file.count)) {
             return Err(Fault::wrong("get", "the file is gone although it is held open"));
         }
         think.run();
         file.read();
-        if !black_box(file.may(READ_WRITE)) || file.put() {
+        if !black_box(file.may(READ_WRITE)) || C::put(file.count) {
             return Err(Fault::wrong("put", "the last reference was given back"));
         }
         think.run();
