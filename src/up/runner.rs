@@ -148,6 +148,8 @@ impl Runner {
             .stdin(Stdio::null())
             // Progress and complaints go straight to the person.
             .stderr(Stdio::inherit())
+            // Ctrl-C on a terminal reaches the service alone, which then ends the runner.
+            .process_group(0)
             .kill_on_drop(true);
         command
     }
