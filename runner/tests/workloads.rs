@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scalewatch_runner::harness::{self, Allowed};
-use scalewatch_runner::workloads::{all, check, find};
+use scalewatch_runner::harness::{self, Allowed, Workload};
+use scalewatch_runner::workloads::{all, check, find, wis};
 
 #[test]
 fn every_workload_counts_and_verifies_at_every_word_of_its_parameters_in_both_modes() {
@@ -102,4 +102,28 @@ fn containers_leave_no_control_group_behind() {
     }
     let left = abandoned_groups(std::path::Path::new("/sys/fs/cgroup"), 8);
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn the_catalogue_of_the_method_is_the_registry_line_by_line() {
+    let or_none = |words: Vec<String>| match words.is_empty() {
+        true => "—".to_owned(),
+        false => words.join(", "),
+    };
+    let row = |workload: &Workload| {
+        let parameters = workload.parameters.iter().map(|p| format!("`{}`", p.name)).collect();
+        let tests = wis::TESTS.iter().filter(|test| test.workload == workload.id);
+        let tests = tests.map(|test| test.name.to_owned()).collect();
+        format!("| `{}` | {} | {} |", workload.id, or_none(parameters), or_none(tests))
+    };
+    let text = include_str!("../METHOD.md");
+    let (_, catalogue) = text.split_once("## Catalogue").expect("METHOD.md has a catalogue");
+    let catalogue = catalogue.split("\n## ").next().expect("it is a section");
+    let written: BTreeSet<&str> = catalogue.lines().filter(|l| l.starts_with("| `")).collect();
+    let registered: Vec<String> = all().iter().map(|workload| row(workload)).collect();
+    let registered: BTreeSet<&str> = registered.iter().map(String::as_str).collect();
+    let missing: Vec<&&str> = registered.difference(&written).collect();
+    let too_much: Vec<&&str> = written.difference(&registered).collect();
+    assert!(missing.is_empty(), "METHOD.md lacks {missing:#?}");
+    assert!(too_much.is_empty(), "METHOD.md has {too_much:#?}");
 }

@@ -42,6 +42,8 @@ const OWN_OFFSET: (&str, &str) = ("layout", "own-offset");
 const BUFFERED: (&str, &str) = ("io", "buffered");
 const DIRECT: (&str, &str) = ("io", "direct");
 
+const MIB_128: (&str, &str) = ("mib", "128");
+
 /// All of them.
 #[rustfmt::skip]
 pub const TESTS: [Test; 60] = [
@@ -66,13 +68,13 @@ pub const TESTS: [Test; 60] = [
     test("poll2", "poll of 128 fds", "poll/128", &[]),
     test("brk1", "brk increase/decrease of one page", "mm/brk", &[("variant", "shared")]),
     test("brk2", "brk unshared increase/decrease of one page", "mm/brk", &[("variant", "unshared")]),
-    test("mmap1", "Anonymous memory mmap/munmap of 128MB", "mm/mmap", &[("memory", "anon")]),
-    test("mmap2", "Separate file mmap/munmap of 128MB", "mm/mmap", &[("memory", "file")]),
+    test("mmap1", "Anonymous memory mmap/munmap of 128MB", "mm/mmap", &[("memory", "anon"), MIB_128]),
+    test("mmap2", "Separate file mmap/munmap of 128MB", "mm/mmap", &[("memory", "file"), MIB_128]),
     test("malloc1", "malloc/free of 128MB", "mm/malloc", &[("size", "134217728")]),
     test("malloc2", "malloc/free of 1kB", "mm/malloc", &[("size", "1024")]),
-    test("page_fault1", "Anonymous memory page fault", "mm/fault", &[("memory", "anon")]),
-    test("page_fault2", "Separate file private mapping page fault", "mm/fault", &[("memory", "file-private")]),
-    test("page_fault3", "Separate file shared mapping page fault", "mm/fault", &[("memory", "file-shared")]),
+    test("page_fault1", "Anonymous memory page fault", "mm/fault", &[("memory", "anon"), MIB_128]),
+    test("page_fault2", "Separate file private mapping page fault", "mm/fault", &[("memory", "file-private"), MIB_128]),
+    test("page_fault3", "Separate file shared mapping page fault", "mm/fault", &[("memory", "file-shared"), MIB_128]),
     test("tlb_flush1", "TLB flush of separate file private mapping", "mm/tlb-flush", &[("memory", "file-private")]),
     test("tlb_flush2", "TLB flush of anonymous memory private mapping", "mm/tlb-flush", &[("memory", "anon")]),
     test("tlb_flush3", "TLB flush of separate file shared mapping", "mm/tlb-flush", &[("memory", "file-shared")]),
