@@ -81,3 +81,61 @@ fn a_runner_that_is_killed_takes_thousands_of_busy_tasks_with_it() {
     parent.wait().expect("it was started");
     until(|| processes_in(&home).is_empty());
 }
+
+/// The processes that a runner at [`PAIRS`] consists of: itself, its child, the tasks and their
+/// partners, who are the ones without children.
+fn partners_in(home: &Path) -> Option<Vec<u32>> {
+    let all = processes_in(home);
+    let partners = all.iter().copied().filter(|pid| child_of(*pid).is_none());
+    Some(partners.collect()).filter(|partners: &Vec<u32>| (all.len(), partners.len()) == (6, 2))
+}
+
+const PAIRS: [&str; 6] = ["run", "sched/pipe-pingpong", "--tasks", "2", "--window", "600s"];
+
+#[test]
+fn a_partner_that_is_killed_fails_the_point_of_its_task() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let mut command = runner(&home, &PAIRS);
+    let parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    until(|| partners_in(&home).is_some());
+    let partner = partners_in(&home).expect("they were there")[0];
+    // SAFETY: a process that this test's runner started.
+    unsafe { libc::kill(partner as libc::pid_t, libc::SIGKILL) };
+    let output = parent.wait_with_output().expect("it was started");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(6), "{said}");
+    assert!(
+        said.contains("the other one of the pair is gone") || said.contains("Broken pipe"),
+        "{said}"
+    );
+    assert!(processes_in(&home).is_empty(), "partners go with their tasks");
+}
+
+#[test]
+fn partners_are_gone_when_their_runner_is_killed() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let mut parent = started(&home, &PAIRS);
+    until(|| partners_in(&home).is_some());
+    parent.kill().expect("it runs");
+    parent.wait().expect("it was started");
+    until(|| processes_in(&home).is_empty());
+}
+
+#[test]
+fn too_low_a_limit_of_open_files_is_said_with_what_is_needed_and_allowed() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let limited = "ulimit -n 200 && exec \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", limited, "sh", env!("CARGO_BIN_EXE_scalewatch-runner"), "run", "poll/128"]);
+    command.args(["--mode", "thread", "--tasks", "1,2", "--windows", "1", "--window", "5ms"]);
+    command.env("SCALEWATCH_RUNNER_STATE", home.join("state")).current_dir(&home);
+    let output = command.stdin(Stdio::null()).output().expect("sh runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(6), "{said}");
+    let failed = "2 tasks failed: setrlimit: 276 open files are needed, 200 are allowed";
+    assert!(said.contains(failed), "{said}");
+    assert!(!said.contains("1 task failed"), "138 are enough for one: {said}");
+}

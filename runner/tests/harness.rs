@@ -117,6 +117,25 @@ fn a_point_says_what_an_operation_cost_in_either_mode() {
 }
 
 #[test]
+fn a_partners_switches_and_cpu_time_are_its_tasks() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for mode in [Mode::Process, Mode::Thread] {
+        let placement = Placement::List(vec![first_cpu()]);
+        let plan =
+            PointPlan { mode, tasks: 1, placement, ..plan("sched/pipe-pingpong", dir.path()) };
+        let measured = measured(harness::measure(&plan, &mut |_, _| {}).expect("the plan is good"));
+        let ops: u64 = measured.windows.iter().flat_map(|w| &w.ops).sum();
+        let switches = measured.disturbance.voluntary_switches.expect("this kernel counts them");
+        // On one CPU each operation is one of the pair going to sleep; one alone makes half of it.
+        assert!(switches > ops / 4 * 3, "{switches} switches in {ops} operations");
+    }
+}
+
+fn first_cpu() -> u32 {
+    scalewatch_runner::machine::Topology::of_this_machine().allowed[0]
+}
+
+#[test]
 fn no_task_receives_more_cpu_time_than_the_window_is_long() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let plan = PointPlan {

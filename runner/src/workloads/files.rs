@@ -16,7 +16,7 @@ pub(super) fn own_file_with(task: u32, flags: libc::c_int) -> Attempt<File> {
     let path = format!("file{task}");
     let mut options = OpenOptions::new();
     let options = options.read(true).write(true).create_new(true).custom_flags(flags);
-    let file = options.open(&path).map_err(|e| Fault::io("open", &e))?;
+    let file = options.open(&path).map_err(|e| not_opened(flags, &e))?;
     fs::remove_file(&path).map_err(|e| Fault::io("unlink", &e))?;
     Ok(file)
 }
@@ -33,7 +33,16 @@ pub(super) fn make_shared_file(bytes: usize) -> Attempt<()> {
 pub(super) fn open_shared_file(writable: bool, flags: libc::c_int) -> Attempt<File> {
     let mut options = OpenOptions::new();
     let options = options.read(true).write(writable).custom_flags(flags);
-    options.open(SHARED).map_err(|e| Fault::io("open", &e))
+    options.open(SHARED).map_err(|e| not_opened(flags, &e))
+}
+
+fn not_opened(flags: libc::c_int, error: &std::io::Error) -> Fault {
+    match error.raw_os_error() {
+        Some(libc::EINVAL) if flags & libc::O_DIRECT != 0 => {
+            Fault::unavailable("O_DIRECT on this file system", error)
+        }
+        _ => Fault::io("open", error),
+    }
 }
 
 /// Memory as unbuffered transfers need it.
