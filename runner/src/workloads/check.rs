@@ -51,7 +51,8 @@ pub fn check(dir: &Path, on_point: &mut dyn FnMut(&Checked)) -> anyhow::Result<V
     Ok(all_checked)
 }
 
-/// The defaults, then each other word of each parameter in turn.
+/// The defaults, then each other word of each parameter in turn; a load of fixed work is a short
+/// one.
 fn settings(workload: &Workload) -> Vec<BTreeMap<String, String>> {
     let mut settings = vec![BTreeMap::new()];
     for parameter in workload.parameters {
@@ -61,6 +62,9 @@ fn settings(workload: &Workload) -> Vec<BTreeMap<String, String>> {
                 others.map(|word| BTreeMap::from([(parameter.name.into(), (*word).into())])),
             );
         }
+    }
+    if workload.parameters.iter().any(|parameter| parameter.name == "jobs") {
+        settings.iter_mut().for_each(|setting| drop(setting.insert("jobs".into(), "2".into())));
     }
     settings
 }

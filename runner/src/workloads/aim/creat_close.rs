@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use wire::{Direction, Unit};
 
-use super::{FIXED_LOAD_METRICS, JOBS, JOBS_PER_TASK};
+use super::{Desk, JOBS, JOBS_PARAMETER, LOAD_METRICS};
 use crate::harness::{
     Attempt, Fault, Mode, Prepared, Setup, SideMetric, Tally, Task, Ticks, Workload, check,
 };
@@ -32,9 +32,10 @@ pub(in super::super) const WORKLOAD: Workload = Workload {
 
 pub(in super::super) const FIXED: Workload = Workload {
     id: "aim/creat-close-fixed",
-    description: "a load of 100 jobs a task, each 1000 creats and closes of one name and an unlink",
-    metrics: FIXED_LOAD_METRICS,
-    prepare: |_: &Setup<'_>| Ok(Box::new(Names { jobs: Some(JOBS_PER_TASK) })),
+    description: "a load of jobs, each 1000 creats and closes of one name and an unlink",
+    parameters: &[JOBS_PARAMETER],
+    metrics: LOAD_METRICS,
+    prepare: |setup: &Setup<'_>| Ok(Box::new(Names { jobs: Some(setup.values.whole("jobs")?) })),
     ..WORKLOAD
 };
 
@@ -46,6 +47,17 @@ fn jobs_per_min(window: &Tally) -> Option<f64> {
     Some(window.word(0) as f64 / f64::from(CREATS_PER_JOB) / minutes)
 }
 
+/// The job as one of a mix.
+pub(super) fn for_desk(desk: &mut Desk, ticks: &Ticks) -> Attempt<()> {
+    let name = name(desk.task);
+    // SAFETY: the name lives for the call.
+    unsafe { job(name.as_ptr(), ticks) }
+}
+
+fn name(task: u32) -> CString {
+    CString::new(format!("tmpb.{task}")).expect("the name has no NUL byte")
+}
+
 struct Names {
     /// Jobs of each task; endless without.
     jobs: Option<u64>,
@@ -53,8 +65,7 @@ struct Names {
 
 impl Prepared for Names {
     fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        let name = CString::new(format!("tmpb.{task}")).expect("the name has no NUL byte");
-        Ok(Box::new(Creating { name, jobs: self.jobs }))
+        Ok(Box::new(Creating { name: name(task), jobs: self.jobs }))
     }
 
     fn fixed_work(&self) -> bool {
