@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::manner::{Manner, Until};
 use super::plan::{Mode, PointPlan};
 use super::workload::{Values, Workload};
 use crate::machine::Topology;
@@ -24,6 +25,12 @@ pub(crate) struct Job {
     pub window_ns: u64,
     /// Whether the child's working directory is its own scratch folder.
     pub in_scratch: bool,
+    /// Most disturbed windows that are measured again.
+    #[serde(default)]
+    pub remeasure: u32,
+    /// When there are enough windows; none: at `windows`.
+    #[serde(default)]
+    pub until: Option<Until>,
     /// Process id of the parent; the child ends when it is no longer its parent.
     pub parent: u32,
 }
@@ -33,7 +40,7 @@ impl Job {
     ///
     /// # Errors
     /// Names the field of the plan, its value and what is allowed.
-    pub fn new(plan: &PointPlan, workload: &Workload) -> anyhow::Result<Job> {
+    pub fn new(plan: &PointPlan, manner: &Manner, workload: &Workload) -> anyhow::Result<Job> {
         plan.check()?;
         workload.check_mode(plan.mode)?;
         let topology = Topology::of_this_machine();
@@ -47,6 +54,8 @@ impl Job {
             windows: plan.windows,
             window_ns: plan.window.as_nanos() as u64,
             in_scratch: workload.needs_directory,
+            remeasure: manner.remeasure,
+            until: manner.until,
             parent: std::process::id(),
         })
     }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ use wire::{Failure, Outcome, Point};
 use super::child::CHILD_ARGUMENT;
 use super::fault::Fault;
 use super::job::Job;
+use super::manner::Manner;
 use super::message::Message;
 use super::plan::PointPlan;
 use super::scratch::Scratch;
@@ -57,6 +58,18 @@ pub fn measure(
     plan: &PointPlan,
     on_window: &mut dyn FnMut(u32, &wire::Window),
 ) -> anyhow::Result<wire::Point> {
+    measure_as(plan, &Manner::default(), on_window)
+}
+
+/// As [`measure`], in this manner.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_as(
+    plan: &PointPlan,
+    manner: &Manner,
+    on_window: &mut dyn FnMut(u32, &wire::Window),
+) -> anyhow::Result<wire::Point> {
     anyhow::ensure!(
         std::env::var_os(INSIDE_CHILD).is_none(),
         "{} is not scalewatch-runner: name it in SCALEWATCH_RUNNER",
@@ -66,8 +79,8 @@ pub fn measure(
         let known: Vec<&str> = crate::workloads::all().iter().map(|w| w.id).collect();
         anyhow::anyhow!("workload: {:?} is not one of {}", plan.workload, known.join(", "))
     })?;
-    let job = Job::new(plan, workload)?;
-    let outcome = conduct(plan, &job, on_window).unwrap_or_else(|fault| {
+    let job = Job::new(plan, manner, workload)?;
+    let outcome = conduct(plan, manner, &job, on_window).unwrap_or_else(|fault| {
         Outcome::Failed(Failure {
             call: fault.call.into(),
             errno: fault.errno,
@@ -86,14 +99,17 @@ pub fn measure(
 
 fn conduct(
     plan: &PointPlan,
+    manner: &Manner,
     job: &Job,
     on_window: &mut dyn FnMut(u32, &wire::Window),
 ) -> Result<Outcome, Fault> {
     let scratch = job.in_scratch.then(|| Scratch::new(&plan.dir)).transpose()?;
     let mut errors = tempfile::tempfile().map_err(|e| Fault::io("open", &e))?;
-    let mut child = start(job, scratch.as_ref(), &errors)?;
+    let program = manner.executable.clone().unwrap_or_else(executable);
+    let mut child = start(&program, job, scratch.as_ref(), &errors)?;
     let patience = job.window() + PATIENCE;
-    let heard = send(&mut child, job).and_then(|()| listen(&mut child, patience, on_window));
+    let heard =
+        send(&mut child, job).and_then(|()| listen(&mut child, &program, patience, on_window));
     if heard.is_err() {
         end(&mut child);
     }
@@ -104,8 +120,13 @@ fn conduct(
     }
 }
 
-fn start(job: &Job, scratch: Option<&Scratch>, errors: &File) -> Result<Child, Fault> {
-    let mut command = Command::new(executable());
+fn start(
+    program: &Path,
+    job: &Job,
+    scratch: Option<&Scratch>,
+    errors: &File,
+) -> Result<Child, Fault> {
+    let mut command = Command::new(program);
     command.arg0("scalewatch-runner").arg(CHILD_ARGUMENT).env(INSIDE_CHILD, "1");
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command.stderr(errors.try_clone().map_err(|e| Fault::io("dup", &e))?);
@@ -146,6 +167,7 @@ fn send(child: &mut Child, job: &Job) -> Result<(), Fault> {
 /// Reads lines until the outcome, or none at the end of the stream.
 fn listen(
     child: &mut Child,
+    program: &Path,
     patience: Duration,
     on_window: &mut dyn FnMut(u32, &wire::Window),
 ) -> Result<Option<Outcome>, Fault> {
@@ -159,7 +181,7 @@ fn listen(
                 Ok(Message::Outcome(outcome)) => return Ok(Some(outcome)),
                 Ok(Message::Window { done, window }) => on_window(done, &window),
                 Ok(Message::Started) => {}
-                Err(_) => return Err(no_runner(line)),
+                Err(_) => return Err(no_runner(program, line)),
             }
         }
         text.drain(..done);
@@ -172,9 +194,8 @@ fn listen(
     }
 }
 
-fn no_runner(line: &[u8]) -> Fault {
+fn no_runner(program: &Path, line: &[u8]) -> Fault {
     let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-    let program = executable();
     let detail = format!(
         "{} answered {line:?} and is not scalewatch-runner: name it in SCALEWATCH_RUNNER",
         program.display()

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use wire::{Measured, Metric, Window};
+use wire::{DisturbedWindow, Measured, Metric, Window};
 
 use super::disturbance::Reading;
 use super::fault::{Attempt, Fault};
@@ -13,6 +13,7 @@ use super::message::Message;
 use super::spawn::{Stage, Tasks};
 use super::tally::{Tally, side_metrics};
 use super::tend::Tending;
+use super::watch::Watch;
 use super::window::{self, Clocks, Edge};
 use super::workload::Workload;
 use super::{evidence, futex, rounds};
@@ -39,33 +40,55 @@ pub(crate) fn sample(
     let start_skew_ns = super::gate::start_all(stage.control, &stage.areas, tasks)?;
     tell(&Message::Started);
     let (clocks, threads) = Clocks::of(tasks, stage.partners)?;
-    let mut windows: Vec<Window> = vec![];
-    let mut tallies: Vec<Tally> = vec![];
+    let mut taken = Taken::default();
+    let mut watch = Watch::start(job.window());
     let mut before = Reading::now(&threads);
     let counted = || evidence::Reading::now(&threads, job.directory());
     let mut counted_before = counted();
     let mut edge = Edge::read(&stage.areas, &clocks)?;
-    for done in 1..=job.warmup_windows + job.windows {
+    let (mut done, mut began) = (0, Instant::now());
+    loop {
         sleep(stage, job.window());
         tasks.check(stage.control)?;
         let next = Edge::read(&stage.areas, &clocks)?;
         let (window, mut tally) = next.since(&edge);
         edge = next;
+        let why = watch.judge(&window);
+        if done >= job.warmup_windows && why.is_some() && taken.again.len() < job.remeasure as usize
+        {
+            taken.again.push(window);
+            // A sign of life.
+            tell(&Message::Started);
+            continue;
+        }
+        done += 1;
         tell(&Message::Window { done, window: window.clone() });
         if done == job.warmup_windows {
             before = Reading::now(&threads);
             counted_before = counted();
             edge = Edge::read(&stage.areas, &clocks)?;
+            watch.restart();
+            began = Instant::now();
         } else if done > job.warmup_windows {
             if stage.prepared.watches_memory() {
                 tally.held = gauge.read();
             }
-            windows.push(window);
-            tallies.push(tally);
+            taken.keep(window, tally, why);
+            if taken.is_enough(job, began.elapsed()) {
+                break;
+            }
         }
     }
-    let disturbance = Reading::now(&threads).since(&before, &windows);
-    let mut counters = counted().since(&counted_before, operations(&tallies));
+    let Taken { windows, tallies, disturbed, again } = taken;
+    let all = [windows.as_slice(), again.as_slice()].concat();
+    let disturbance = wire::Disturbance {
+        remeasured_windows: again.len() as u32,
+        windows: disturbed,
+        ..Reading::now(&threads).since(&before, &all)
+    };
+    let done_again: u64 = again.iter().flat_map(|window| &window.ops).sum();
+    let all_operations = operations(&tallies) + done_again;
+    let mut counters = counted().since(&counted_before, all_operations);
     let window = job.window();
     let sleep = |window| sleep(stage, window);
     counters.extend(evidence::count_processor(stage, &threads, &clocks, window, sleep)?);
@@ -92,6 +115,31 @@ pub(crate) fn sample(
 /// Operations of all windows.
 pub(super) fn operations(tallies: &[Tally]) -> u64 {
     tallies.iter().map(|tally| tally.word(0)).sum()
+}
+
+/// The windows so far.
+#[derive(Default)]
+struct Taken {
+    windows: Vec<Window>,
+    tallies: Vec<Tally>,
+    /// Those kept although they were disturbed.
+    disturbed: Vec<DisturbedWindow>,
+    /// Those thrown away.
+    again: Vec<Window>,
+}
+
+impl Taken {
+    fn keep(&mut self, window: Window, tally: Tally, why: Option<String>) {
+        let index = self.windows.len() as u32;
+        self.disturbed.extend(why.map(|why| DisturbedWindow { window: index, why }));
+        self.windows.push(window);
+        self.tallies.push(tally);
+    }
+
+    fn is_enough(&self, job: &Job, elapsed: Duration) -> bool {
+        let asked = self.windows.len() >= job.windows as usize;
+        asked && job.until.is_none_or(|until| until.is_enough(&self.windows, elapsed))
+    }
 }
 
 /// Sleeps for one window, or until the alarm.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::{
-    Artefact, FORMAT, Machine, Measured, Outcome, Point, Report, Revision, Source, Window,
+    Artefact, Disturbance, FORMAT, Machine, Measured, Outcome, Point, Report, Revision, Source,
+    Window,
 };
 
 /// Limits of a report, shared by the runner, the service and the documentation.
@@ -274,6 +275,7 @@ impl Measured {
         for (i, window) in self.windows.iter().enumerate() {
             window.check(&format!("{at}.windows[{i}]"), tasks)?;
         }
+        self.disturbance.check(&format!("{at}.disturbance"), self.windows.len())?;
         require(!self.metrics.is_empty(), format!("{at}.metrics"), "must have at least 1 metric")?;
         require(
             self.metrics.len() <= limits::METRICS,
@@ -315,6 +317,24 @@ impl Measured {
                 "must be a finite number, 0 or more",
             )
         })
+    }
+}
+
+impl Disturbance {
+    fn check(&self, at: &str, windows: usize) -> Checked {
+        let mut next = 0;
+        for (i, disturbed) in self.windows.iter().enumerate() {
+            let field = format!("{at}.windows[{i}]");
+            let index = disturbed.window as usize;
+            require(
+                (next..windows).contains(&index),
+                format!("{field}.window"),
+                format!("must be the index of one of the {windows} windows, ascending"),
+            )?;
+            name(&disturbed.why, format!("{field}.why"))?;
+            next = index + 1;
+        }
+        Ok(())
     }
 }
 

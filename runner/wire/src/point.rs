@@ -85,6 +85,36 @@ pub struct Disturbance {
     /// Voluntary context switches of the tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voluntary_switches: Option<u64>,
+    /// Mean frequency of the CPUs, kHz, from a reading before and one after the windows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency_khz: Option<u64>,
+    /// Times a CPU was slowed down for its heat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<u64>,
+    /// Pages swapped in or out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swapped_pages: Option<u64>,
+    /// Windows thrown away because they were disturbed, and measured again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub remeasured_windows: u32,
+    /// Windows that were disturbed beyond the limits and were kept all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<DisturbedWindow>,
+}
+
+/// A window that something else disturbed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DisturbedWindow {
+    /// Index of the window, from 0.
+    pub window: u32,
+    /// What disturbed it, in words.
+    pub why: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// Why a point has no samples.

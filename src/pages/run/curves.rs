@@ -184,9 +184,13 @@ fn point_words(values: &RunValues) -> String {
         ms("waiting for a CPU", disturbance.cpu_pressure_ns),
         times("involuntary switches", disturbance.involuntary_switches),
         times("voluntary switches", disturbance.voluntary_switches),
+        times("throttled for heat", disturbance.throttled.filter(|times| *times > 0)),
+        times("pages swapped", disturbance.swapped_pages.filter(|pages| *pages > 0)),
+        disturbance.frequency_khz.map(|khz| format!("mean frequency {} MHz", khz / 1000)),
     ]
     .into_iter()
     .flatten()
+    .chain(windows_words(disturbance))
     .collect();
     format!(
         "{placement}; started within {:.1} µs of each other; {} before. {}",
@@ -194,6 +198,17 @@ fn point_words(values: &RunValues) -> String {
         format::count(values.warmup_windows.unsigned_abs() as usize, "warm-up window"),
         if disturbed.is_empty() { String::new() } else { disturbed.join(", ") + "." }
     )
+}
+
+/// Windows measured again, and those kept although something disturbed them.
+fn windows_words(disturbance: &wire::Disturbance) -> Vec<String> {
+    let again = disturbance.remeasured_windows as usize;
+    let again = (again > 0).then(|| format!("{} measured again", format::count(again, "window")));
+    let kept = disturbance
+        .windows
+        .iter()
+        .map(|disturbed| format!("window {} disturbed: {}", disturbed.window + 1, disturbed.why));
+    again.into_iter().chain(kept).collect()
 }
 
 fn joined_with(parts: impl Iterator<Item = String>, between: &str) -> String {
