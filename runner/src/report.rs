@@ -3,7 +3,7 @@
 //! No report without a revision: a number that belongs to no code is of no use to anyone.
 
 use anyhow::Context;
-use wire::{Environment, Machine, Point, Project, Report, Revision};
+use wire::{Artefact, Environment, Machine, Point, Project, Report, Revision};
 
 /// Everything of a report but the points.
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub struct About {
     pub environment: Environment,
     /// Whose code, and which; none when the caller does not know.
     pub revision: Option<(Project, Revision)>,
+    /// Evidence kept with it.
+    pub artefacts: Vec<Artefact>,
 }
 
 /// Makes the report of one run and checks every limit.
@@ -41,7 +43,7 @@ pub fn report(about: About, points: Vec<Point>) -> anyhow::Result<Report> {
         project,
         revision,
         points,
-        artefacts: Vec::new(),
+        artefacts: about.artefacts,
     };
     report.check().context("the report is not valid")?;
     Ok(report)
@@ -61,6 +63,7 @@ mod tests {
             machine: report.machine,
             environment: report.environment,
             revision: Some((report.project, report.revision)),
+            artefacts: report.artefacts,
         };
         (about, report.points)
     }

@@ -13,7 +13,7 @@ mod token;
 mod upload;
 
 pub use client::{Answer, Client, Later, Refusal, Server};
-pub use durable::{check_writable, write_atomically};
+pub use durable::{check_writable, remove, write_atomically};
 pub use register::{NotRegistered, register};
 pub use spool::{Entry, Spool};
 pub use state::{Registration, StateDir};

@@ -52,6 +52,11 @@ impl StateDir {
         StateDir(path.into())
     }
 
+    /// Where the folder is, or would be.
+    pub fn place(&self) -> &Path {
+        &self.0
+    }
+
     /// The folder, made with mode 0700 where it is missing.
     ///
     /// # Errors

@@ -109,9 +109,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 /// The usual metrics of both sides with the usual limits, as tables.
-pub fn verdicts(columns: &[Column]) -> String {
+pub fn verdicts(columns: &[Column], across_environments: bool) -> String {
     let options = Options {
-        across_environments: false,
+        across_environments,
         noise_floor: 0.0,
         policy: stats::two_sides::Policy::default(),
     };

@@ -1,13 +1,13 @@
 //! `machine`: identity, topology, environment, and how quiet it is.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::ValueEnum;
 
-use super::{print, print_json};
+use super::{print, print_json, tell};
 use crate::agent::StateDir;
 use crate::exit::Exit;
 use crate::machine::{self, Quiet, Topology, cpu_list};
@@ -25,6 +25,9 @@ pub struct Args {
     /// What a project tests: for a kernel, its release is the revision and no environment
     #[arg(long, value_enum, default_value_t = Subject::Program)]
     subject: Subject,
+    /// Say what to change for measurements that can be trusted
+    #[arg(long, conflicts_with = "json")]
+    advise: bool,
 }
 
 /// [`wire::Subject`] as an argument.
@@ -57,6 +60,11 @@ struct Shown {
 
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let state = StateDir::locate()?;
+    put_back_left_over(&state)?;
+    if args.advise {
+        print(&advice())?;
+        return Ok(Exit::Done);
+    }
     let shown = Shown {
         machine: machine::machine(state.path()?).context("cannot identify this machine")?,
         environment: machine::environment(&args.dir, args.subject.into()),
@@ -68,6 +76,34 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         print(&in_words(&shown, &Topology::of_this_machine()))?;
     }
     Ok(Exit::Done)
+}
+
+/// Puts back what a killed run left tuned, and says so.
+pub fn put_back_left_over(state: &StateDir) -> anyhow::Result<()> {
+    let words = machine::tune::put_back_left_over(state.place())?;
+    words.iter().for_each(|words| tell(&format!("left by a run that was killed: {words}")));
+    Ok(())
+}
+
+/// What to change: settings that `run --tune` sets, then what only people can.
+fn advice() -> String {
+    let mut out = String::new();
+    let wishes = machine::wishes(Path::new("/"), None);
+    for wish in &wishes {
+        let _ = writeln!(out, "{}", wish.advice());
+    }
+    if !wishes.is_empty() {
+        out.push_str("`run --tune` sets these as far as the user may, and puts them back.\n\n");
+    }
+    let mut by_hand = machine::quiet(Duration::from_secs(1)).remarks;
+    by_hand.extend(machine::lasting_remarks());
+    for remark in &by_hand {
+        let _ = writeln!(out, "{remark}");
+    }
+    if out.is_empty() {
+        out.push_str("nothing to change\n");
+    }
+    out
 }
 
 fn in_words(shown: &Shown, topology: &Topology) -> String {

@@ -24,6 +24,15 @@ pub fn duration(text: &str) -> anyhow::Result<Duration> {
     Duration::try_from_secs_f64(number * seconds).with_context(|| format!("{text:?} is too long"))
 }
 
+/// `1%`, as 0.01.
+pub fn percent(text: &str) -> anyhow::Result<f64> {
+    let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
+    let percent: f64 =
+        number.parse().with_context(|| format!("{text:?} is not a percentage: write 1%"))?;
+    ensure!((0.001..=100.0).contains(&percent), "{text:?} is not between 0.001% and 100%");
+    Ok(percent / 100.0)
+}
+
 /// `key=value`.
 pub fn pair(text: &str) -> anyhow::Result<(String, String)> {
     let (key, value) =
@@ -81,6 +90,14 @@ mod tests {
         assert_eq!(duration("2m").unwrap(), Duration::from_secs(120));
         for bad in ["", "5", "s", "-1s", "1 fortnight", "1e9h", "99999999999999999999h"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_percentage_may_have_its_sign() {
+        assert_eq!((percent("1%").unwrap(), percent("0.5").unwrap()), (0.01, 0.005));
+        for bad in ["", "%", "0%", "-1%", "101%", "one%", "nan%"] {
+            assert!(percent(bad).is_err(), "{bad}");
         }
     }
 

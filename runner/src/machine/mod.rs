@@ -10,14 +10,17 @@ mod identity;
 mod quiet;
 mod size_class;
 mod topology;
+pub mod tune;
+mod wishes;
 
 use std::path::Path;
 
 pub use environment::environment;
 pub use filesystem::file_system_type;
 pub use identity::machine;
-pub use quiet::{Quiet, quiet};
+pub use quiet::{Quiet, lasting_remarks, quiet};
 pub use topology::{Change, Cpu, Topology, cpu_list, parse_cpu_list};
+pub use wishes::{Wish, wishes};
 
 /// A small file's text, trimmed; none when it is missing, unreadable or empty.
 fn text(path: &Path) -> Option<String> {

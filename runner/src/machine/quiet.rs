@@ -91,6 +91,30 @@ fn judged(mut quiet: Quiet) -> Quiet {
     quiet
 }
 
+/// What makes measurements on this machine vary that no setting changes at once, a sentence each.
+pub fn lasting_remarks() -> Vec<String> {
+    lasting(Path::new("/"))
+}
+
+fn lasting(root: &Path) -> Vec<String> {
+    let mut remarks = vec![];
+    let mut remark = |found: bool, words: &str| {
+        if found {
+            remarks.push(words.to_owned());
+        }
+    };
+    let says = |path: &str, word: &str| text(&root.join(path)).is_some_and(|t| t.contains(word));
+    let smt = says("sys/devices/system/cpu/smt/control", "on");
+    remark(smt, "SMT is on: two hardware threads share a core; place tasks by core, or boot nosmt");
+    let huge = says("sys/kernel/mm/transparent_hugepage/enabled", "[always]");
+    remark(huge, "huge pages are always used: page faults are of 2 MiB; see `run --huge-pages`");
+    let guest = says("proc/cpuinfo", "hypervisor");
+    remark(guest, "this is a virtual machine: compare operations per CPU-second, and watch steal");
+    let swap = text(&root.join("proc/swaps")).is_some_and(|t| t.lines().count() > 1);
+    remark(swap, "swap is in use: a workload that is swapped measures the disk; swapoff -a");
+    remarks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +146,22 @@ mod tests {
         let remarks = judged(loud).remarks;
         assert_eq!(remarks.len(), 5);
         assert_eq!(remarks[2], "the hypervisor takes 15 % of the CPU time");
+    }
+
+    #[test]
+    fn what_no_setting_changes_at_once_is_said_too() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        assert_eq!(lasting(root.path()), [] as [String; 0]);
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            std::fs::write(path, text).expect("a file");
+        };
+        write("sys/devices/system/cpu/smt/control", "on\n");
+        write("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
+        write("proc/swaps", "Filename Type Size Used Priority\n/swap file 1 0 -2\n");
+        write("proc/cpuinfo", "flags : fpu hypervisor\n");
+        assert_eq!(lasting(root.path()).len(), 4);
     }
 
     #[test]

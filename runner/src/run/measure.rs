@@ -4,15 +4,17 @@
 //! each pair (ABBA): what drifts on the machine falls on both alike.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use stats::random::Random;
 use wire::Point;
 
 use super::plan::order;
+use super::precision::PairedPoint;
 use super::progress::Progress;
-use crate::clock;
+use crate::clock::{self, Span};
 use crate::compare::files::Side;
-use crate::harness::{self, PointPlan};
+use crate::harness::{self, Manner, PointPlan, Until};
 
 /// The points of one run, in the order planned, with the times between which they were measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,55 +27,89 @@ pub struct Measured {
     pub points: Vec<Point>,
 }
 
+/// What one side of a run measures, and how.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The points.
+    pub plans: Vec<PointPlan>,
+    /// In what manner.
+    pub manner: Manner,
+}
+
+/// How often a pair is measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Pairs {
+    /// So often, at least where `until` is given.
+    pub least: u32,
+    /// Goes on until the ratio of each point is known this well; the budget is each point's.
+    pub until: Option<Until>,
+}
+
+/// What a paired run gave.
+#[derive(Debug, Clone)]
+pub struct PairedRuns {
+    /// (base, head) of each pair; later pairs may lack points that are known well enough.
+    pub runs: Vec<(Measured, Measured)>,
+    /// One a point of the plan, in its order.
+    pub points: Vec<PairedPoint>,
+}
+
 /// The points measured so far, by index, and since when.
 struct Taken {
     points: BTreeMap<usize, Point>,
-    started_at: Option<String>,
-    finished_at: String,
+    span: Option<Span>,
+    ends: (String, String),
 }
 
 /// Measures one set of points.
 ///
 /// # Errors
 /// Only what makes a plan impossible to start; a point that fails is data.
-pub fn one_side(
-    plans: &[PointPlan],
-    seed: u64,
-    progress: &mut Progress,
-) -> anyhow::Result<Measured> {
+pub fn one_side(task: &Task, seed: u64, progress: &mut Progress) -> anyhow::Result<Measured> {
     let mut taken = Taken::new();
-    for i in order(plans.len(), &mut Random::new(seed)) {
-        taken.take(i, &plans[i], None, progress)?;
+    for i in order(task.plans.len(), &mut Random::new(seed)) {
+        taken.take(i, task, None, progress)?;
     }
     Ok(taken.done())
 }
 
-/// Measures two sides of equal shape `pairs` times. Returns (base, head) of each pair.
+/// Measures two sides of equal shape in pairs.
 ///
 /// # Errors
 /// As [`one_side`].
 pub fn two_sides(
-    base: &[PointPlan],
-    head: &[PointPlan],
-    pairs: u32,
+    base: &Task,
+    head: &Task,
+    pairs: Pairs,
     seed: u64,
     progress: &mut Progress,
-) -> anyhow::Result<Vec<(Measured, Measured)>> {
+) -> anyhow::Result<PairedRuns> {
     let mut random = Random::new(seed);
+    let mut open: Vec<usize> = (0..base.plans.len().min(head.plans.len())).collect();
+    let mut points = vec![PairedPoint::default(); open.len()];
     let mut runs = Vec::new();
-    for pair in 0..pairs {
+    for pair in 0.. {
+        if open.is_empty() || (pairs.until.is_none() && pair >= pairs.least) {
+            break;
+        }
         let mut taken = (Taken::new(), Taken::new());
-        for (turn, i) in order(base.len().min(head.len()), &mut random).into_iter().enumerate() {
+        for (turn, at) in order(open.len(), &mut random).into_iter().enumerate() {
+            let (i, began) = (open[at], Instant::now());
             for side in turns(pair, turn) {
                 match side {
-                    Side::Base => taken.0.take(i, &base[i], Some("base"), progress)?,
-                    Side::Head => taken.1.take(i, &head[i], Some("head"), progress)?,
+                    Side::Base => taken.0.take(i, base, Some("base"), progress)?,
+                    Side::Head => taken.1.take(i, head, Some("head"), progress)?,
                 }
             }
+            points[i].spent += began.elapsed();
+            points[i].add(&taken.0.points[&i], &taken.1.points[&i]);
         }
         runs.push((taken.0.done(), taken.1.done()));
+        if let Some(until) = &pairs.until {
+            open.retain(|&i| !points[i].is_enough(until, pair + 1, pairs.least));
+        }
     }
-    Ok(runs)
+    Ok(PairedRuns { runs, points })
 }
 
 /// Who goes first: base in the first pair, head in the second, and so on, shifted from point to
@@ -87,31 +123,30 @@ fn turns(pair: u32, turn: usize) -> [Side; 2] {
 
 impl Taken {
     fn new() -> Taken {
-        Taken { points: BTreeMap::new(), started_at: None, finished_at: clock::now() }
+        let now = clock::now();
+        Taken { points: BTreeMap::new(), span: None, ends: (now.clone(), now) }
     }
 
     fn take(
         &mut self,
         i: usize,
-        plan: &PointPlan,
+        task: &Task,
         side: Option<&str>,
         progress: &mut Progress,
     ) -> anyhow::Result<()> {
+        let plan = &task.plans[i];
         progress.begin(plan, side);
-        self.started_at.get_or_insert_with(clock::now);
-        let point = harness::measure(plan, &mut |_, _| progress.window())?;
-        self.finished_at = clock::now();
+        let span = *self.span.get_or_insert_with(Span::begin);
+        let point = harness::measure_as(plan, &task.manner, &mut |_, _| progress.window())?;
+        self.ends = span.ends();
         progress.end(plan, &point, side);
         self.points.insert(i, point);
         Ok(())
     }
 
     fn done(self) -> Measured {
-        Measured {
-            started_at: self.started_at.unwrap_or_else(|| self.finished_at.clone()),
-            finished_at: self.finished_at,
-            points: self.points.into_values().collect(),
-        }
+        let (started_at, finished_at) = self.ends;
+        Measured { started_at, finished_at, points: self.points.into_values().collect() }
     }
 }
 

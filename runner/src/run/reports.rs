@@ -2,21 +2,20 @@
 //! where a parameter plays the code.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use anyhow::{Context, bail, ensure};
-use wire::{Environment, Failure, Machine, Outcome, Point, Project, Report, Revision};
+use wire::{Artefact, Environment, Failure, Machine, Outcome, Point, Project, Report, Revision};
 
 use super::measure::Measured;
 use super::plan::Suite;
 use super::revision::{Given, Variant};
+use super::sides::Sides;
 use crate::agent::StateDir;
 use crate::compare::files::Side;
 use crate::machine;
 use crate::report::{About, report};
 use crate::workloads;
-
-/// The parameters that make base and head.
-pub type Sides = (BTreeMap<String, String>, BTreeMap<String, String>);
 
 /// What is known about the code.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +31,8 @@ pub struct Code {
 pub struct Maker {
     machine: Machine,
     environment: Environment,
+    head_environment: Environment,
+    artefacts: Vec<Artefact>,
     subject_param: Option<String>,
     /// Of a plain run or of the base.
     first: Option<(Project, Revision)>,
@@ -55,17 +56,22 @@ impl Maker {
     ) -> anyhow::Result<Maker> {
         let (first, head) = match sides {
             None => (code.revision(suite, &BTreeMap::new())?, None),
-            Some((base, head)) => code.revisions(suite, base, head)?,
+            Some(sides) => code.revisions(suite, &sides.base.parameters, &sides.head.parameters)?,
         };
         ensure!(
             first.is_some() || !keep,
             "no report without a revision: say which code is measured with --repo, or with \
              --commit and --position"
         );
+        let environment = |dir: Option<&PathBuf>| {
+            machine::environment(dir.unwrap_or(&suite.dir), code.given.subject())
+        };
         let stand_in = || (!keep).then(not_recorded);
         let maker = Maker {
             machine: machine::machine(state.path()?).context("cannot identify this machine")?,
-            environment: machine::environment(&suite.dir, code.given.subject()),
+            environment: environment(sides.and_then(|sides| sides.base.dir.as_ref())),
+            head_environment: environment(sides.and_then(|sides| sides.head.dir.as_ref())),
+            artefacts: Vec::new(),
             subject_param: code.subject_param,
             first: first.or_else(stand_in),
             head: head.or_else(stand_in),
@@ -102,6 +108,11 @@ impl Maker {
         Ok(())
     }
 
+    /// Adds evidence to every report made from now on.
+    pub fn attach(&mut self, artefact: Artefact) {
+        self.artefacts.push(artefact);
+    }
+
     /// Where everything is measured.
     pub fn machine(&self) -> &Machine {
         &self.machine
@@ -122,17 +133,18 @@ impl Maker {
                 point.parameters.remove(name);
             }
         }
-        let revision = match side {
-            Some(Side::Head) => self.head.clone(),
-            _ => self.first.clone(),
+        let (revision, environment) = match side {
+            Some(Side::Head) => (self.head.clone(), &self.head_environment),
+            _ => (self.first.clone(), &self.environment),
         };
         let about = About {
             run: run.unwrap_or_else(uuid::Uuid::new_v4).to_string(),
             started_at: measured.started_at,
             finished_at: measured.finished_at,
             machine: self.machine.clone(),
-            environment: self.environment.clone(),
+            environment: environment.clone(),
             revision,
+            artefacts: self.artefacts.clone(),
         };
         report(about, measured.points)
     }

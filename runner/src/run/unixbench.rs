@@ -127,6 +127,11 @@ fn join(whole: &mut Measured, pass: Measured) {
         cpu_pressure_ns,
         involuntary_switches,
         voluntary_switches,
+        frequency_khz,
+        throttled,
+        swapped_pages,
+        remeasured_windows,
+        windows,
     } = pass.disturbance;
     let sum = &mut whole.disturbance;
     for (sum, more) in [
@@ -135,9 +140,18 @@ fn join(whole: &mut Measured, pass: Measured) {
         (&mut sum.cpu_pressure_ns, cpu_pressure_ns),
         (&mut sum.involuntary_switches, involuntary_switches),
         (&mut sum.voluntary_switches, voluntary_switches),
+        (&mut sum.throttled, throttled),
+        (&mut sum.swapped_pages, swapped_pages),
     ] {
         *sum = sum.zip(more).map(|(sum, more)| sum + more);
     }
+    let frequencies = sum.frequency_khz.zip(frequency_khz);
+    sum.frequency_khz = frequencies.map(|(mean, of_pass)| mean.midpoint(of_pass));
+    sum.remeasured_windows += remeasured_windows;
+    sum.windows.extend(windows.into_iter().map(|mut disturbed| {
+        disturbed.window += before as u32;
+        disturbed
+    }));
 }
 
 /// The index of the kept passes, where the test has one.

@@ -10,12 +10,14 @@ use clap::ValueEnum;
 use super::super::machine::Subject;
 use super::super::upload::Service;
 use super::super::values;
+use super::effort::Effort;
 use super::unixbench::Unixbench;
 use crate::harness::{Mode, Placement};
 use crate::machine::Topology;
 use crate::run::plan::Suite;
-use crate::run::reports::{Code, Sides};
+use crate::run::reports::Code;
 use crate::run::revision::Given;
+use crate::run::sides::{SideSpec, Sides};
 use crate::run::tasks;
 use crate::workloads::wis;
 
@@ -34,6 +36,8 @@ pub struct Args {
     workloads: Vec<String>,
     #[command(flatten, next_help_heading = "What to measure")]
     pub points: Points,
+    #[command(flatten, next_help_heading = "How well")]
+    pub effort: Effort,
     #[command(flatten, next_help_heading = "Two sides")]
     pub sides: SidesArgs,
     #[command(flatten, next_help_heading = "As UnixBench does")]
@@ -87,11 +91,23 @@ pub struct Points {
 pub struct SidesArgs {
     /// Parameters of the base
     #[arg(long, value_name = "K=V,…", value_parser = values::pairs, requires = "head")]
-    pub base: Option<BTreeMap<String, String>>,
+    base: Option<BTreeMap<String, String>>,
     /// Parameters of the head
     #[arg(long, value_name = "K=V,…", value_parser = values::pairs, requires = "base")]
-    pub head: Option<BTreeMap<String, String>>,
-    /// Runs of each side
+    head: Option<BTreeMap<String, String>>,
+    /// The runner that measures the base: another build of this program
+    #[arg(long, value_name = "PROGRAM", requires = "head_exec")]
+    base_exec: Option<PathBuf>,
+    /// The runner that measures the head
+    #[arg(long, value_name = "PROGRAM", requires = "base_exec")]
+    head_exec: Option<PathBuf>,
+    /// Directory of the base, e.g. on a file system mounted with other options
+    #[arg(long, value_name = "PATH", requires = "head_dir")]
+    base_dir: Option<PathBuf>,
+    /// Directory of the head
+    #[arg(long, value_name = "PATH", requires = "base_dir")]
+    head_dir: Option<PathBuf>,
+    /// Runs of each side, at least where --until is given
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub pairs: u32,
 }
@@ -140,7 +156,7 @@ pub struct Output {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Print will-it-scale's own lines instead of a table
-    #[arg(long, conflicts_with_all = ["json", "upload", "base", "window"])]
+    #[arg(long, conflicts_with_all = ["json", "upload", "base", "window", "until", "base_exec", "base_dir"])]
     pub wis_compat: bool,
     /// Write the csv of will-it-scale's runtest.py into FILE, row by row, and the title beside it:
     /// one workload, processes and threads, every task count unless --tasks says otherwise
@@ -223,16 +239,20 @@ impl Args {
         }
     }
 
-    /// The parameters of base and head, where two sides are asked for.
+    /// Base and head, where two sides are asked for.
     ///
     /// # Errors
-    /// When they do not set the same parameters, or set them alike.
+    /// When they do not set the same things, or set them alike.
     pub fn two_sides(&self) -> anyhow::Result<Option<Sides>> {
-        let Some((base, head)) = self.sides.base.clone().zip(self.sides.head.clone()) else {
-            return Ok(None);
+        let sides = &self.sides;
+        let spec = |parameters: &Option<BTreeMap<_, _>>, executable, dir| SideSpec {
+            parameters: parameters.clone().unwrap_or_default(),
+            executable: Clone::clone(executable),
+            dir: Clone::clone(dir),
         };
-        ensure!(base.keys().eq(head.keys()), "--base and --head must set the same parameters");
-        ensure!(base != head, "--base and --head are the same");
-        Ok(Some((base, head)))
+        Sides::new(
+            spec(&sides.base, &sides.base_exec, &sides.base_dir),
+            spec(&sides.head, &sides.head_exec, &sides.head_dir),
+        )
     }
 }

@@ -4,13 +4,15 @@
 //! was measured is written to disk before anything is sent.
 
 mod args;
+mod effort;
 mod unixbench;
 mod wis;
 
+use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use wire::{Outcome, Point, Report};
+use wire::{Artefact, Outcome, Point, Report};
 
 use super::compare::verdicts;
 use super::upload::Destination;
@@ -18,12 +20,16 @@ use super::{print, tell};
 use crate::agent::{StateDir, check_writable, write_atomically};
 use crate::compare::files::{self, Content, Side, SidedReport};
 use crate::exit::{Ended, Exit};
-use crate::harness::PointPlan;
-use crate::run::measure;
+use crate::harness::{Manner, PointPlan};
+use crate::run::controls::{self, Controls, Stability};
+use crate::run::measure::{self, Pairs, Task};
 use crate::run::plan::Suite;
+use crate::run::precision;
 use crate::run::progress::Progress;
-use crate::run::reports::{Maker, Sides};
+use crate::run::reports::Maker;
+use crate::run::sides::{SideSpec, Sides};
 use crate::run::table;
+use crate::show::figures::counted;
 pub use args::Args;
 
 /// What a run gave.
@@ -54,6 +60,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         true => Some(args.service.destination(&state)?),
         false => None,
     };
+    // Before the environment is read, and until all is measured.
+    let tuned = args.effort.prepare_machine(&state)?;
     let results = match args.two_sides()? {
         None if args.unixbench.unixbench => {
             unixbench::run(args, suite, &state, destination.as_ref())?
@@ -61,6 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Some(sides) => two_sides(args, &suite, &sides, &state, destination.as_ref())?,
         None => one_side(args, &suite, &state, destination.as_ref())?,
     };
+    drop(tuned);
     hand_over(&results, args.output.json.as_deref())?;
     let sent = match destination {
         Some(destination) => {
@@ -90,13 +99,24 @@ fn one_side(
         true => Some(maker(args, suite, None, state, destination)?),
         false => None,
     };
-    let mut progress = progress(args, &plans, 1);
-    let measured = measure::one_side(&plans, args.points.seed, &mut progress)?;
+    let windows = plans.iter().map(|plan| plan.windows).max().unwrap_or(0);
+    let until = args.effort.until();
+    let task = Task { plans, manner: args.effort.manner(windows, until) };
+    let mut progress = progress(args, &task.plans, 1);
+    let (measured, stability) = between_controls(args, suite, &mut || {
+        measure::one_side(&task, args.points.seed, &mut progress)
+    })?;
     progress.finish();
     let (points, failed) = (measured.points.len(), failed(&measured.points));
-    let shown = table::render(&measured.points);
+    let mut shown = table::render(&measured.points);
+    for (point, until) in measured.points.iter().filter_map(|point| Some((point, until?))) {
+        let known = precision::of_point(point, &until);
+        known.into_iter().for_each(|known| add_line(&mut shown, point, &known));
+    }
+    say_stability(&mut shown, stability.as_ref());
     let mut results = Results { shown, json: String::new(), reports: Vec::new(), points, failed };
-    if let Some(maker) = maker {
+    if let Some(mut maker) = maker {
+        stability.iter().for_each(|stability| maker.attach(as_artefact(stability)));
         let report = maker.report(None, measured, args.code.run_id)?;
         results.json = json_line(&report)?;
         results.reports.push(report);
@@ -111,18 +131,36 @@ fn two_sides(
     state: &StateDir,
     destination: Option<&Destination>,
 ) -> anyhow::Result<Results> {
-    let (base, head) = sides;
-    let plans = (suite.points_with(base)?, suite.points_with(head)?);
-    let maker = maker(args, suite, Some(sides), state, destination)?;
-    let pairs = args.sides.pairs;
-    let mut progress = progress(args, &plans.0, 2 * pairs as usize);
-    let runs = measure::two_sides(&plans.0, &plans.1, pairs, args.points.seed, &mut progress)?;
+    let until = args.effort.until();
+    let side = |spec: &SideSpec| -> anyhow::Result<Task> {
+        let mut plans = suite.points_with(&spec.parameters)?;
+        let windows = plans.iter().map(|plan| plan.windows).max().unwrap_or(0);
+        let dir = spec.dir.iter();
+        dir.for_each(|dir| plans.iter_mut().for_each(|plan| plan.dir.clone_from(dir)));
+        let manner = args.effort.manner(windows, None);
+        Ok(Task { plans, manner: Manner { executable: spec.executable.clone(), ..manner } })
+    };
+    let (base, head) = (side(&sides.base)?, side(&sides.head)?);
+    let mut maker = maker(args, suite, Some(sides), state, destination)?;
+    let pairs = Pairs { least: args.sides.pairs, until };
+    let mut progress = progress(args, &base.plans, 2 * pairs.least as usize);
+    let (paired, stability) = between_controls(args, suite, &mut || {
+        measure::two_sides(&base, &head, pairs, args.points.seed, &mut progress)
+    })?;
     progress.finish();
+    stability.iter().for_each(|stability| maker.attach(as_artefact(stability)));
+    let mut known = String::new();
+    if let (Some(until), Some((first, _))) = (until, paired.runs.first()) {
+        for (point, paired) in first.points.iter().zip(&paired.points) {
+            add_line(&mut known, point, &paired.in_words(&until));
+        }
+    }
     let mut lines = Vec::new();
-    for (base_run, head_run) in runs {
-        for (side, given, run) in [(Side::Base, base, base_run), (Side::Head, head, head_run)] {
+    for (base_run, head_run) in paired.runs {
+        let of_side = [(Side::Base, &sides.base, base_run), (Side::Head, &sides.head, head_run)];
+        for (side, spec, run) in of_side {
             let report = maker.report(Some(side), run, None)?;
-            lines.push(SidedReport { side, given: given.clone(), report });
+            lines.push(SidedReport { side, given: spec.given(), report });
         }
     }
     let points = lines.iter().map(|line| line.report.points.len()).sum();
@@ -133,7 +171,41 @@ fn two_sides(
         false => Vec::new(),
     };
     let columns = files::columns(vec![("run".into(), Content::Sided(lines))])?;
-    Ok(Results { shown: verdicts(&columns), json, reports, points, failed })
+    let mut shown = verdicts(&columns, sides.differ_in_surroundings()) + &known;
+    say_stability(&mut shown, stability.as_ref());
+    Ok(Results { shown, json, reports, points, failed })
+}
+
+/// Measures with the controls before and after, unless they are not wanted.
+fn between_controls<T>(
+    args: &Args,
+    suite: &Suite,
+    body: &mut dyn FnMut() -> anyhow::Result<T>,
+) -> anyhow::Result<(T, Option<Stability>)> {
+    let controls = || Controls::measure(suite.window, &suite.dir);
+    let before = (!args.effort.no_controls).then(controls);
+    let result = body()?;
+    Ok((result, before.map(|before| controls::compare(&before, &controls()))))
+}
+
+fn say_stability(shown: &mut String, stability: Option<&Stability>) {
+    stability.iter().for_each(|stability| {
+        let _ = writeln!(shown, "\n{}", stability.words);
+    });
+}
+
+fn as_artefact(stability: &Stability) -> Artefact {
+    Artefact {
+        name: "controls.txt".into(),
+        media_type: "text/plain".into(),
+        content: stability.words.clone() + "\n",
+    }
+}
+
+/// `  sys/getppid 2 tasks: mean known to ±0.80 % after 12 windows`.
+fn add_line(shown: &mut String, point: &Point, words: &str) {
+    let tasks = counted(point.tasks, "task");
+    let _ = writeln!(shown, "  {} {tasks}: {words}", point.workload);
 }
 
 fn maker(

@@ -25,7 +25,7 @@ pub struct Unixbench {
     /// disks synced before each, the worst third dropped [default tests: all of its index]
     #[arg(long, conflicts_with_all = [
         "tasks", "mode", "parameters", "param_sweep", "windows", "window", "warmup", "placement",
-        "base", "wis_compat",
+        "base", "base_exec", "base_dir", "until", "wis_compat",
     ])]
     pub unixbench: bool,
     /// Copies at once, each number a run of its own, written as for --tasks
