@@ -42,6 +42,7 @@ struct PointView {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
 enum OutcomeView {
     Measured(MeasuredView),
     Failed(wire::Failure),

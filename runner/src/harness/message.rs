@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One line of the child.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and soon written out")]
 pub(crate) enum Message {
     /// All tasks are set up and the gate is open.
     Started,

@@ -89,7 +89,9 @@ impl Topology {
     /// As [`Topology::cores`], but each next core is as far from the one before as there is: in
     /// another package, in it another NUMA node, in that another last-level cache.
     pub fn cores_spread(&self) -> Vec<Vec<u32>> {
-        let mut tree: BTreeMap<u32, BTreeMap<u32, BTreeMap<u32, Vec<Vec<u32>>>>> = BTreeMap::new();
+        type Caches = BTreeMap<u32, Vec<Vec<u32>>>;
+        type Nodes = BTreeMap<u32, Caches>;
+        let mut tree: BTreeMap<u32, Nodes> = BTreeMap::new();
         for cpu in self.first_of_cores() {
             let node = tree.entry(cpu.package).or_default().entry(cpu.node).or_default();
             let threads = self.allowed_of(cpu);
@@ -97,8 +99,8 @@ impl Topology {
                 node.entry(cpu.last_cache).or_default().push(threads);
             }
         }
-        let node = |caches: BTreeMap<u32, Vec<Vec<u32>>>| in_turns(caches.into_values());
-        let package = |nodes: BTreeMap<u32, _>| in_turns(nodes.into_values().map(node));
+        let node = |caches: Caches| in_turns(caches.into_values());
+        let package = |nodes: Nodes| in_turns(nodes.into_values().map(node));
         in_turns(tree.into_values().map(package))
     }
 

@@ -25,6 +25,7 @@ pub struct Point {
 /// What came of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
 pub enum Outcome {
     /// All windows were measured.
     Measured(Measured),
