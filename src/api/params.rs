@@ -48,7 +48,7 @@ impl Params {
         self.take(name)?.ok_or_else(|| Error::query(name, "must be given"))
     }
 
-    /// `limit`: rows of a page, 1 to [`MOST_ROWS`].
+    /// `limit`: rows of a page, 1 to `MOST_ROWS`.
     ///
     /// # Errors
     /// As [`Params::take`], and when it is out of range.

@@ -1,6 +1,6 @@
 //! `Report` → rows and due marks, in one transaction: all of it or nothing.
 //!
-//! [`prepare`] checks a report and lays out its rows without touching the database; [`store`]
+//! [`prepare()`] checks a report and lays out its rows without touching the database; [`store()`]
 //! writes them. The run's UUID makes it idempotent: the same report again changes nothing, another
 //! report under the same UUID is refused. Locks are taken in one order everywhere (UUID, project,
 //! branch, revision, environment, curves and series by their keys, due marks by curve, machine), so
