@@ -108,14 +108,14 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// The usual metrics of both sides with the usual limits, as tables.
-pub fn verdicts(columns: &[Column], across_environments: bool) -> String {
+/// Metrics of both sides with the usual limits, as tables.
+pub fn verdicts(columns: &[Column], metrics: &Metrics, across_environments: bool) -> String {
     let options = Options {
         across_environments,
         noise_floor: 0.0,
         policy: stats::two_sides::Policy::default(),
     };
-    let paired = curves::pair(columns, &Metrics::Usual);
+    let paired = curves::pair(columns, metrics);
     let judged: Vec<Judged> =
         paired.curves.into_iter().map(|curve| judge::judge(curve, &options)).collect();
     in_tables(columns, &judged) + &table::unpaired(&paired.unpaired)

@@ -110,6 +110,9 @@ pub struct SidesArgs {
     /// Runs of each side, at least where --until is given
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub pairs: u32,
+    /// Judge every metric, not only the first of each workload
+    #[arg(long)]
+    pub all: bool,
 }
 
 #[derive(clap::Args)]

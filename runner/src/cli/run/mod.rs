@@ -18,6 +18,7 @@ use super::compare::verdicts;
 use super::upload::Destination;
 use super::{print, tell};
 use crate::agent::{StateDir, check_writable, write_atomically};
+use crate::compare::curves::Metrics;
 use crate::compare::files::{self, Content, Side, SidedReport};
 use crate::exit::{Ended, Exit};
 use crate::harness::{Manner, PointPlan};
@@ -171,7 +172,8 @@ fn two_sides(
         false => Vec::new(),
     };
     let columns = files::columns(vec![("run".into(), Content::Sided(lines))])?;
-    let mut shown = verdicts(&columns, sides.differ_in_surroundings()) + &known;
+    let metrics = if args.sides.all { Metrics::All } else { Metrics::Usual };
+    let mut shown = verdicts(&columns, &metrics, sides.differ_in_surroundings()) + &known;
     say_stability(&mut shown, stability.as_ref());
     Ok(Results { shown, json, reports, points, failed })
 }
