@@ -714,3 +714,25 @@ fn the_protocol_of_unixbench_prints_its_report_and_keeps_every_pass() {
         assert!(stderr(&output).contains(word), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn a_load_of_fixed_work_is_shown_in_the_lines_of_aim7() {
+    let home = Home::new();
+    let code = ["--commit", "0a1b2c3d4e", "--position", "1", "--json", "load.json"];
+    let load = ["-p", "jobs=1", "--windows", "2", "--warmup", "0", "--tasks", "2"];
+    let output = home.run(&[&["run", "aim/creat-close-fixed"], &load[..], &code].concat());
+    ends(&output, 0);
+    let report = read_report(&home.path("load.json"));
+    let wire::Outcome::Measured(measured) = &report.points[0].outcome else { panic!("it failed") };
+    assert!(measured.windows.iter().all(|window| window.ops == [1000, 1000]));
+    let shown = home.run(&["compare", "load.json", "--format", "aim"]);
+    ends(&shown, 0);
+    let text = stdout(&shown);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[1], "Tasks    jobs/min  jti  jobs/min/task      real       cpu");
+    assert!(lines[2].starts_with("    2 "), "{text}");
+    assert_eq!(lines[2].split_whitespace().count(), 6, "{text}");
+    let one_side = home.run(&["compare", "load.json", "--format", "aim", "--gate"]);
+    ends(&one_side, 2);
+    assert!(stderr(&one_side).contains("two sides are needed"));
+}

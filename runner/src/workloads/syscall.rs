@@ -71,7 +71,10 @@ struct SharedFile {
 
 impl SharedFile {
     fn new() -> Attempt<SharedFile> {
-        let file = File::create_new("shared").map_err(|e| Fault::io("open", &e))?;
+        SharedFile::of(File::create_new("shared").map_err(|e| Fault::io("open", &e))?)
+    }
+
+    fn of(file: File) -> Attempt<SharedFile> {
         Ok(SharedFile { file, lock: &shared_slice(1)?[0], arrived: &shared_slice(1)?[0] })
     }
 
@@ -170,5 +173,22 @@ fn getpid(_: RawFd, ticks: &Ticks) -> Fault {
             return Fault::errno("getpid");
         }
         ticks.tick();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_each_task_opened_for_itself_is_not_taken_for_a_shared_one() {
+        let open = || tempfile::tempfile().expect("a temporary file");
+        let mut shared = SharedFile::of(open()).expect("shared memory");
+        for _ in 0..3 {
+            shared.verify_shared().expect("it is one open file");
+        }
+        shared.file = open();
+        let fault = shared.verify_shared().expect_err("its offset begins anew");
+        assert!(fault.detail.contains("offset 1 after 4 tasks"), "{}", fault.detail);
     }
 }
