@@ -10,6 +10,7 @@ pub mod compare;
 pub mod exit;
 pub mod harness;
 pub mod machine;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod show;

@@ -3,6 +3,7 @@
 
 mod check;
 mod compare;
+mod flame;
 mod list;
 mod machine;
 mod register;
@@ -35,6 +36,7 @@ enum Command {
     Machine(machine::Args),
     Run(Box<run::Args>),
     Compare(compare::Args),
+    Flame(flame::Args),
     Register(register::Args),
     Upload(upload::Args),
 }
@@ -47,6 +49,7 @@ pub fn main() -> ExitCode {
         Command::Machine(args) => machine::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Flame(args) => flame::run(&args),
         Command::Register(args) => register::run(&args),
         Command::Upload(args) => upload::run(&args),
     };

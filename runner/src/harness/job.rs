@@ -1,7 +1,7 @@
 //! The plan as it goes to the child: checked, complete, with nothing left to decide.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,19 @@ pub(crate) struct Job {
     /// When there are enough windows; none: at `windows`.
     #[serde(default)]
     pub until: Option<Until>,
+    /// Where and how long to record a profile, where one is wanted.
+    #[serde(default)]
+    pub profile: Option<Recording>,
     /// Process id of the parent; the child ends when it is no longer its parent.
     pub parent: u32,
+}
+
+/// A profile to be recorded.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Recording {
+    pub length_ns: u64,
+    /// A way to the file, which has no name of its own.
+    pub file: PathBuf,
 }
 
 impl Job {
@@ -56,6 +67,7 @@ impl Job {
             in_scratch: workload.needs_directory,
             remeasure: manner.remeasure,
             until: manner.until,
+            profile: None,
             parent: std::process::id(),
         })
     }

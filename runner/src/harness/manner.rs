@@ -16,6 +16,8 @@ pub struct Manner {
     pub remeasure: u32,
     /// Goes on beyond the windows of the plan until the mean is known this well.
     pub until: Option<Until>,
+    /// Lets the tasks run on for so long, recorded by perf.
+    pub profile: Option<Duration>,
 }
 
 /// When there are enough windows.

@@ -16,6 +16,8 @@ pub(crate) enum Message {
         /// What every task did in it.
         window: wire::Window,
     },
+    /// Profiling is over: the event sampled, or why there is no profile.
+    Profiled(Result<String, String>),
     /// The last line.
     Outcome(wire::Outcome),
 }

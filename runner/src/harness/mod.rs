@@ -42,7 +42,9 @@ pub use fault::{Attempt, Fault, check};
 pub use futex::Lock;
 pub use manner::{Manner, Until, half_width};
 pub use memory::{Held, need_memory, need_space};
-pub use parent::{measure, measure_as, set_child_executable};
+pub use parent::{
+    Recorded, measure, measure_and_profile, measure_as, path_of, set_child_executable,
+};
 pub use partner::Partners;
 pub use place::cpus_of_tasks;
 pub use plan::{MAX_TASKS, Mode, Placement, PointPlan};

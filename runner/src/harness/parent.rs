@@ -12,11 +12,12 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use wire::{Failure, Outcome, Point};
 
 use super::child::CHILD_ARGUMENT;
 use super::fault::Fault;
-use super::job::Job;
+use super::job::{Job, Recording};
 use super::manner::Manner;
 use super::message::Message;
 use super::plan::PointPlan;
@@ -70,6 +71,49 @@ pub fn measure_as(
     manner: &Manner,
     on_window: &mut dyn FnMut(u32, &wire::Window),
 ) -> anyhow::Result<wire::Point> {
+    Ok(measure_and_profile(plan, manner, on_window)?.0)
+}
+
+/// What perf recorded of a point: the file and the event sampled, or why there is none.
+pub type Recorded = Result<(File, String), String>;
+
+/// As [`measure_as`]; with what perf recorded, where the manner wants it. Without perf the point is
+/// as good as ever.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_and_profile(
+    plan: &PointPlan,
+    manner: &Manner,
+    on_window: &mut dyn FnMut(u32, &wire::Window),
+) -> anyhow::Result<(wire::Point, Option<Recorded>)> {
+    let Some(length) = manner.profile else {
+        return Ok((run(plan, manner, None, on_window)?.0, None));
+    };
+    let file = tempfile::tempfile().context("cannot make a file for the profile")?;
+    let recording = Recording { length_ns: length.as_nanos() as u64, file: path_of(&file) };
+    let (point, recorded) = run(plan, manner, Some(recording), on_window)?;
+    let missing = || match &point.outcome {
+        Outcome::Failed(_) => "the point failed".to_owned(),
+        Outcome::Measured(_) => "fixed work ends by itself and is not profiled".to_owned(),
+    };
+    let recorded = recorded.unwrap_or_else(|| Err(missing()));
+    Ok((point, Some(recorded.map(|event| (file, event)))))
+}
+
+/// A way for other programs of this user to a file that this process holds open.
+pub fn path_of(file: &File) -> PathBuf {
+    format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()).into()
+}
+
+type Profiled = Option<Result<String, String>>;
+
+fn run(
+    plan: &PointPlan,
+    manner: &Manner,
+    profile: Option<Recording>,
+    on_window: &mut dyn FnMut(u32, &wire::Window),
+) -> anyhow::Result<(wire::Point, Profiled)> {
     anyhow::ensure!(
         std::env::var_os(INSIDE_CHILD).is_none(),
         "{} is not scalewatch-runner: name it in SCALEWATCH_RUNNER",
@@ -79,8 +123,14 @@ pub fn measure_as(
         let known: Vec<&str> = crate::workloads::all().iter().map(|w| w.id).collect();
         anyhow::anyhow!("workload: {:?} is not one of {}", plan.workload, known.join(", "))
     })?;
-    let job = Job::new(plan, manner, workload)?;
-    let outcome = conduct(plan, manner, &job, on_window).unwrap_or_else(|fault| {
+    let job = Job { profile, ..Job::new(plan, manner, workload)? };
+    let mut profiled = None;
+    let on_message = &mut |message| match message {
+        Message::Window { done, window } => on_window(done, &window),
+        Message::Profiled(result) => profiled = Some(result),
+        Message::Started | Message::Outcome(_) => {}
+    };
+    let outcome = conduct(plan, manner, &job, on_message).unwrap_or_else(|fault| {
         Outcome::Failed(Failure {
             call: fault.call.into(),
             errno: fault.errno,
@@ -88,28 +138,30 @@ pub fn measure_as(
             detail: fault.detail.into_owned(),
         })
     });
-    Ok(Point {
+    let point = Point {
         workload: workload.id.into(),
         version: workload.version,
         parameters: job.parameters(plan),
         tasks: job.tasks,
         outcome,
-    })
+    };
+    Ok((point, profiled))
 }
 
 fn conduct(
     plan: &PointPlan,
     manner: &Manner,
     job: &Job,
-    on_window: &mut dyn FnMut(u32, &wire::Window),
+    on_message: &mut dyn FnMut(Message),
 ) -> Result<Outcome, Fault> {
     let scratch = job.in_scratch.then(|| Scratch::new(&plan.dir)).transpose()?;
     let mut errors = tempfile::tempfile().map_err(|e| Fault::io("open", &e))?;
     let program = manner.executable.clone().unwrap_or_else(executable);
     let mut child = start(&program, job, scratch.as_ref(), &errors)?;
-    let patience = job.window() + PATIENCE;
+    let profile = job.profile.as_ref().map_or(0, |recording| recording.length_ns);
+    let patience = job.window() + Duration::from_nanos(profile) + PATIENCE;
     let heard =
-        send(&mut child, job).and_then(|()| listen(&mut child, &program, patience, on_window));
+        send(&mut child, job).and_then(|()| listen(&mut child, &program, patience, on_message));
     if heard.is_err() {
         end(&mut child);
     }
@@ -169,7 +221,7 @@ fn listen(
     child: &mut Child,
     program: &Path,
     patience: Duration,
-    on_window: &mut dyn FnMut(u32, &wire::Window),
+    on_message: &mut dyn FnMut(Message),
 ) -> Result<Option<Outcome>, Fault> {
     let mut output = child.stdout.take().expect("standard output was piped");
     let (mut text, mut chunk, mut done) = (Vec::new(), vec![0; 1 << 16], 0);
@@ -179,8 +231,7 @@ fn listen(
             done += end + 1;
             match serde_json::from_slice(line) {
                 Ok(Message::Outcome(outcome)) => return Ok(Some(outcome)),
-                Ok(Message::Window { done, window }) => on_window(done, &window),
-                Ok(Message::Started) => {}
+                Ok(message) => on_message(message),
                 Err(_) => return Err(no_runner(program, line)),
             }
         }

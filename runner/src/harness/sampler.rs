@@ -7,7 +7,7 @@ use wire::{DisturbedWindow, Measured, Metric, Window};
 
 use super::disturbance::Reading;
 use super::fault::{Attempt, Fault};
-use super::job::Job;
+use super::job::{Job, Recording};
 use super::memory::Gauge;
 use super::message::Message;
 use super::spawn::{Stage, Tasks};
@@ -92,6 +92,7 @@ pub(crate) fn sample(
     let window = job.window();
     let sleep = |window| sleep(stage, window);
     counters.extend(evidence::count_processor(stage, &threads, &clocks, window, sleep)?);
+    profile(job, stage, &threads, tell);
     tasks.check(stage.control)?;
     if workload.can_stop {
         stop(stage, tasks)?;
@@ -110,6 +111,17 @@ pub(crate) fn sample(
         disturbance,
         counters,
     })
+}
+
+/// Lets the tasks run on for their profile, where one is wanted.
+fn profile(job: &Job, stage: &Stage, threads: &[libc::pid_t], tell: &mut dyn FnMut(&Message)) {
+    let Some(Recording { length_ns, file }) = &job.profile else { return };
+    let ends = |patience| {
+        sleep(stage, patience);
+        stage.control.alarm.load(Ordering::Acquire) != 0
+    };
+    let recorded = evidence::record(threads, Duration::from_nanos(*length_ns), file, ends);
+    tell(&Message::Profiled(recorded.map(str::to_owned)));
 }
 
 /// Operations of all windows.

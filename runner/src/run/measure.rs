@@ -15,6 +15,7 @@ use super::progress::Progress;
 use crate::clock::{self, Span};
 use crate::compare::files::Side;
 use crate::harness::{self, Manner, PointPlan, Until};
+use crate::profile::{self, Folded};
 
 /// The points of one run, in the order planned, with the times between which they were measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Measured {
     pub finished_at: String,
     /// The points.
     pub points: Vec<Point>,
+    /// Profiles of points, by index.
+    pub profiles: BTreeMap<usize, Folded>,
 }
 
 /// What one side of a run measures, and how.
@@ -57,6 +60,7 @@ pub struct PairedRuns {
 /// The points measured so far, by index, and since when.
 struct Taken {
     points: BTreeMap<usize, Point>,
+    profiles: BTreeMap<usize, Folded>,
     span: Option<Span>,
     ends: (String, String),
 }
@@ -124,7 +128,8 @@ fn turns(pair: u32, turn: usize) -> [Side; 2] {
 impl Taken {
     fn new() -> Taken {
         let now = clock::now();
-        Taken { points: BTreeMap::new(), span: None, ends: (now.clone(), now) }
+        let (points, profiles) = (BTreeMap::new(), BTreeMap::new());
+        Taken { points, profiles, span: None, ends: (now.clone(), now) }
     }
 
     fn take(
@@ -137,17 +142,31 @@ impl Taken {
         let plan = &task.plans[i];
         progress.begin(plan, side);
         let span = *self.span.get_or_insert_with(Span::begin);
-        let point = harness::measure_as(plan, &task.manner, &mut |_, _| progress.window())?;
+        let on_window = &mut |_, _: &wire::Window| progress.window();
+        let (point, recorded) = harness::measure_and_profile(plan, &task.manner, on_window)?;
         self.ends = span.ends();
         progress.end(plan, &point, side);
+        match recorded.map(folded) {
+            Some(Ok(folded)) => drop(self.profiles.insert(i, folded)),
+            Some(Err(why)) => progress.say(plan, &format!("no profile: {why}")),
+            None => {}
+        }
         self.points.insert(i, point);
         Ok(())
     }
 
-    fn done(self) -> Measured {
+    fn done(mut self) -> Measured {
         let (started_at, finished_at) = self.ends;
-        Measured { started_at, finished_at, points: self.points.into_values().collect() }
+        let of = |(at, i)| Some((at, self.profiles.remove(i)?));
+        let profiles = self.points.keys().enumerate().filter_map(of).collect();
+        Measured { started_at, finished_at, points: self.points.into_values().collect(), profiles }
     }
+}
+
+/// The stacks of a recording, or in words why there are none. The point stands in any case.
+fn folded(recorded: harness::Recorded) -> Result<Folded, String> {
+    let (file, _event) = recorded?;
+    profile::fold(&file).map_err(|error| format!("{error:#}"))
 }
 
 #[cfg(test)]

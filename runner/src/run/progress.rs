@@ -1,5 +1,6 @@
 //! What a person sees while measuring: a bar with the time left on a terminal, a line a point else.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -14,6 +15,7 @@ pub struct Progress {
     lines: bool,
     points: usize,
     done: usize,
+    said: BTreeSet<String>,
 }
 
 impl Progress {
@@ -29,7 +31,7 @@ impl Progress {
         {
             bar.set_style(style.progress_chars("━╸ "));
         }
-        Progress { bar, lines: !terminal && !quiet, points, done: 0 }
+        Progress { bar, lines: !terminal && !quiet, points, done: 0, said: BTreeSet::new() }
     }
 
     /// A point begins.
@@ -76,6 +78,17 @@ impl Progress {
             plan.mode.word(),
             figures::counted(plan.tasks, "task"),
         );
+    }
+
+    /// Something a person must know of a point, once a reason.
+    pub fn say(&mut self, plan: &PointPlan, words: &str) {
+        if self.said.insert(words.to_owned()) {
+            let line =
+                format!("{} at {}: {words}", plan.workload, figures::counted(plan.tasks, "task"));
+            self.bar.suspend(|| {
+                let _ = writeln!(std::io::stderr(), "{line}");
+            });
+        }
     }
 
     /// All is measured: the bar goes.

@@ -14,6 +14,7 @@ use super::sides::Sides;
 use crate::agent::StateDir;
 use crate::compare::files::Side;
 use crate::machine;
+use crate::profile::Folded;
 use crate::report::{About, report};
 use crate::workloads;
 
@@ -100,6 +101,7 @@ impl Maker {
                 started_at: String::new(),
                 finished_at: String::new(),
                 points: vec![point.clone()],
+                profiles: BTreeMap::new(),
             };
             if side == Side::Base || self.head.is_some() {
                 self.report(Some(side), measured, None)?;
@@ -137,7 +139,7 @@ impl Maker {
             Some(Side::Head) => (self.head.clone(), &self.head_environment),
             _ => (self.first.clone(), &self.environment),
         };
-        let about = About {
+        let mut about = About {
             run: run.unwrap_or_else(uuid::Uuid::new_v4).to_string(),
             started_at: measured.started_at,
             finished_at: measured.finished_at,
@@ -146,6 +148,9 @@ impl Maker {
             revision,
             artefacts: self.artefacts.clone(),
         };
+        for (i, profile) in &measured.profiles {
+            about.artefacts.push(profile.artefact(&measured.points[*i])?);
+        }
         report(about, measured.points)
     }
 }

@@ -46,7 +46,8 @@ pub fn run(protocol: &Protocol, say: &mut dyn FnMut(&str)) -> anyhow::Result<mea
         }
         say("\n");
     }
-    Ok(measure::Measured { started_at, finished_at: clock::now(), points })
+    let profiles = BTreeMap::new();
+    Ok(measure::Measured { started_at, finished_at: clock::now(), points, profiles })
 }
 
 impl Protocol {

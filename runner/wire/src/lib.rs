@@ -17,7 +17,9 @@ mod report;
 pub use check::{Invalid, limits};
 pub use machine::{Cache, Environment, Identity, Machine};
 pub use metric::{Direction, Metric, Source, Unit};
-pub use point::{Disturbance, DisturbedWindow, Failure, Measured, Outcome, Point, Window};
+pub use point::{
+    Disturbance, DisturbedWindow, Failure, Measured, Outcome, Point, Window, profile_name,
+};
 pub use report::{Artefact, FORMAT, Project, Report, Revision, Subject};
 
 /// Answer to `POST /api/v1/machines`: the machine as stored, and the upload token, shown once.

@@ -22,6 +22,36 @@ pub struct Point {
     pub outcome: Outcome,
 }
 
+impl Point {
+    /// Name of the artefact that holds the point's profile, of type [`crate::Artefact::PROFILE`]. It is the
+    /// same in every run of the point, so that two runs' profiles can be held together.
+    pub fn profile_name(&self) -> String {
+        profile_name(&self.workload, self.version, &self.parameters, self.tasks)
+    }
+}
+
+/// As [`Point::profile_name`], of a point told by its parts.
+pub fn profile_name(
+    workload: &str,
+    version: u32,
+    parameters: &BTreeMap<String, String>,
+    tasks: u32,
+) -> String {
+    // FNV-1a, 64 bits: tells parameters apart, and needs no dependency.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |text: &str| {
+        for byte in text.bytes().chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    };
+    add(workload);
+    add(&version.to_string());
+    parameters.iter().flat_map(|(name, value)| [name, value]).for_each(|text| add(text));
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let workload: String = workload.chars().take(200).map(plain).collect();
+    format!("{workload}-{tasks}-{hash:016x}.folded")
+}
+
 /// What came of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

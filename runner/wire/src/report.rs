@@ -90,3 +90,9 @@ pub struct Artefact {
     /// The content as text; binary content is base64 with `;base64` in the media type.
     pub content: String,
 }
+
+impl Artefact {
+    /// Media type of a profile: stacks of a point's tasks, one a line, frames from the outermost
+    /// joined by `;`, a blank and the number of samples; gzip, in base64.
+    pub const PROFILE: &str = "application/x-folded-stacks+gzip;base64";
+}

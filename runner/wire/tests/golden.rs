@@ -38,6 +38,17 @@ fn a_report_survives_its_compact_form() {
 }
 
 #[test]
+fn a_profile_is_named_by_everything_that_makes_its_point() {
+    let mut point = parse("evidence", GOLDEN[3].1).points.remove(0);
+    let name = point.profile_name();
+    assert_eq!(name, "fallocate_append-truncate-2-9919170fe8e85014.folded");
+    point.parameters.insert("mode".into(), "thread".into());
+    assert_ne!(point.profile_name(), name);
+    point.workload = "é/".repeat(300);
+    assert!(point.profile_name().len() <= scalewatch_wire::limits::NAME);
+}
+
+#[test]
 fn values_are_derived_from_raw_windows_and_undefined_ones_are_left_out() {
     let report = parse("all-sources", GOLDEN[2].1);
     let scalewatch_wire::Outcome::Measured(measured) = &report.points[0].outcome else {

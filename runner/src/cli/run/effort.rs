@@ -28,6 +28,10 @@ pub struct Effort {
     /// With --tune: the policy of transparent huge pages
     #[arg(long, value_name = "POLICY", requires = "tune", value_parser = ["always", "madvise", "never"])]
     huge_pages: Option<String>,
+    /// Profile the tasks of each point by perf, for some time after its windows
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true,
+          default_missing_value = "2s", value_parser = values::duration)]
+    profile: Option<Duration>,
     /// Do not measure the controls before and after
     #[arg(long)]
     pub no_controls: bool,
@@ -58,6 +62,6 @@ impl Effort {
     /// How a point of so many windows is measured; `until` is none where pairs are counted instead.
     pub fn manner(&self, windows: u32, until: Option<Until>) -> Manner {
         let remeasure = self.remeasure.unwrap_or(windows.div_ceil(2));
-        Manner { executable: None, remeasure, until }
+        Manner { executable: None, remeasure, until, profile: self.profile }
     }
 }

@@ -8,6 +8,7 @@ mod ext4;
 mod kernel;
 mod lock_stat;
 mod perf;
+mod profile;
 mod tasks;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ use super::fault::Attempt;
 use super::spawn::Stage;
 use super::sys;
 use super::window::{Clocks, Edge};
+
+pub(crate) use profile::record;
 
 /// Counters by name, as they stand.
 pub(crate) type Counts = BTreeMap<String, u64>;

@@ -138,6 +138,12 @@ fn open(kind: u32, config: u64, flags: u64, tid: libc::pid_t) -> Option<File> {
     Some(unsafe { File::from_raw_fd(descriptor) })
 }
 
+/// Whether this machine counts cycles for this user: a virtual one often does not.
+pub(super) fn has_cycles() -> bool {
+    let (_, kind, config) = EVENTS[0];
+    [0, EXCLUDE_KERNEL].iter().any(|without| open(kind, config, *without, 0).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
