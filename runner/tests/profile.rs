@@ -65,7 +65,16 @@ impl Home {
     fn measure(&self, leaf: &str, json: &str, more: &[&str]) -> Output {
         let args = [
             &["run", "sys/getppid", "--tasks", "2", "--windows", "2", "--warmup", "1"][..],
-            &["--window", "5ms", "--placement", "none", "--profile=20ms", "--json", json][..],
+            &[
+                "--window",
+                "5ms",
+                "--no-controls",
+                "--placement",
+                "none",
+                "--profile=20ms",
+                "--json",
+                json,
+            ][..],
             &["--project", "p", "--subject", "program", "--commit", "abcdef1"][..],
             &["--position", "1"][..],
             more,

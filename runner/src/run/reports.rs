@@ -14,7 +14,6 @@ use super::sides::Sides;
 use crate::agent::StateDir;
 use crate::compare::files::Side;
 use crate::machine;
-use crate::profile::Folded;
 use crate::report::{About, report};
 use crate::workloads;
 

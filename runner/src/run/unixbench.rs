@@ -46,7 +46,7 @@ pub fn run(protocol: &Protocol, say: &mut dyn FnMut(&str)) -> anyhow::Result<mea
         }
         say("\n");
     }
-    let profiles = BTreeMap::new();
+    let profiles = std::collections::BTreeMap::new();
     Ok(measure::Measured { started_at, finished_at: clock::now(), points, profiles })
 }
 
