@@ -38,3 +38,20 @@ impl Span {
 fn in_words(time: OffsetDateTime) -> String {
     time.format(&Rfc3339).expect("a present-day UTC time has an RFC 3339 form")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_span_never_ends_before_it_began_whatever_the_wall_clock_does() {
+        // As if the wall clock had been set back by a day since.
+        let ahead = Duration::from_secs(86_400);
+        let span = Span { started_at: OffsetDateTime::UNIX_EPOCH + ahead, began: Instant::now() };
+        let (started_at, finished_at) = span.ends();
+        assert!(started_at.starts_with("1970-01-02T00:00:00"), "{started_at}");
+        assert!(finished_at.starts_with("1970-01-02T00:0"), "{finished_at}");
+    }
+}

@@ -6,6 +6,7 @@ mod support;
 
 use scalewatch_runner::compare::curves::{Metrics, Paired, pair};
 use scalewatch_runner::compare::files::{Column, Content, Side, SidedReport, columns, parse};
+use scalewatch_runner::compare::floors::Floors;
 use scalewatch_runner::compare::gate::gate;
 use scalewatch_runner::compare::judge::{Judged, Options, judge};
 use scalewatch_runner::compare::{as_lkp, as_mmtests, json, lkp, mmtests, table};
@@ -21,6 +22,7 @@ fn options() -> Options {
     Options {
         across_environments: false,
         noise_floor: 0.0,
+        floors: Floors::default(),
         policy: stats::two_sides::Policy::default(),
     }
 }

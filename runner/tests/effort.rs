@@ -130,3 +130,29 @@ fn a_report_says_whether_the_controls_moved() {
     assert!(artefact.content.contains("ctl/int-loop"), "{artefact:?}");
     assert!(home.report(&["sys/getppid", "--no-controls"]).artefacts.is_empty());
 }
+
+#[test]
+fn a_noise_floor_is_measured_once_and_used_by_comparisons() {
+    let home = Home::new();
+    let output = Command::new(RUNNER)
+        .args(["calibrate", "sys/getppid", "--pairs", "3", "--tasks", "1", "--placement", "none"])
+        .args(["--windows", "5", "--window", "40ms", "--warmup", "1"])
+        .current_dir(home.0.path())
+        .env("SCALEWATCH_RUNNER_STATE", home.path("state"))
+        .output()
+        .unwrap();
+    ends(&output, 0);
+    let text = stdout(&output);
+    assert!(text.contains("sys/getppid  ops_per_cpu_s  ±"), "{text}");
+    let kept = home.path("state").join("noise-floors.json");
+    // Raised so far that nothing can exceed it.
+    let mut floors: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&kept).unwrap()).unwrap();
+    floors.as_array_mut().unwrap().iter_mut().for_each(|floor| floor["relative"] = 1e9.into());
+    std::fs::write(&kept, floors.to_string()).unwrap();
+    let (old, new) = (another_runner(&home, "old"), another_runner(&home, "new"));
+    let sides = ["sys/getppid", "--base-exec", &old, "--head-exec", &new, "--pairs", "3"];
+    let output = home.run(&sides);
+    ends(&output, 0);
+    assert!(stdout(&output).contains("no change"), "{}", stdout(&output));
+}

@@ -139,3 +139,149 @@ fn too_low_a_limit_of_open_files_is_said_with_what_is_needed_and_allowed() {
     assert!(said.contains(failed), "{said}");
     assert!(!said.contains("1 task failed"), "138 are enough for one: {said}");
 }
+
+/// Folders that runs leave in `dir`.
+fn scratch_folders(dir: &Path) -> usize {
+    let names = fs::read_dir(dir).expect("readable").flatten().map(|entry| entry.file_name());
+    names.filter(|name| name.to_string_lossy().starts_with(".scalewatch-")).count()
+}
+
+/// The task processes of a runner, in the order of their start.
+fn tasks_of(runner: u32) -> Vec<u32> {
+    let Some(child) = child_of(runner) else { return vec![] };
+    let path = format!("/proc/{child}/task/{child}/children");
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+const LONG: [&str; 6] = ["run", "file/open", "--windows", "1000", "--warmup", "0"];
+
+/// Ends a runner by this signal to its whole group, as a terminal does, once `when` holds.
+fn ended_by(signal: libc::c_int, tasks: &str, when: impl Fn(u32) -> bool) {
+    use std::os::unix::process::CommandExt;
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let mut command = runner(&home, &[&LONG[..], &["--tasks", tasks, "--no-controls"]].concat());
+    command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut parent = command.spawn().expect("the runner starts");
+    until(|| when(parent.id()));
+    let group = if signal == libc::SIGKILL { 1 } else { -1 };
+    // SAFETY: a process, or a group, that this test started.
+    unsafe { libc::kill(group * parent.id() as libc::pid_t, signal) };
+    parent.wait().expect("it was started");
+    until(|| processes_in(&home).is_empty());
+    // A folder whose child was never born goes at the next start.
+    let next = ["run", "file/open", "--windows", "1", "--window", "5ms", "--tasks", "1"];
+    let output = runner(&home, &next).output().expect("the runner starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(scratch_folders(&home), 0);
+}
+
+#[test]
+fn whenever_a_run_is_killed_or_interrupted_nothing_stays_behind() {
+    for signal in [libc::SIGKILL, libc::SIGINT, libc::SIGTERM] {
+        ended_by(signal, "2", |_| true);
+        ended_by(signal, "2", |runner| child_of(runner).is_some());
+        ended_by(signal, "8", |runner| !tasks_of(runner).is_empty());
+        ended_by(signal, "2", |runner| tasks_of(runner).len() == 2);
+    }
+}
+
+#[test]
+fn task_7_of_8_that_dies_fails_the_point_and_is_named() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let code = ["--commit", "0a1b2c3d4e", "--position", "1", "--json", "r.json"];
+    let arguments = [&LONG[..], &["--tasks", "8", "--no-controls"], &code].concat();
+    let mut parent = started(&home, &arguments);
+    until(|| tasks_of(parent.id()).len() == 8);
+    // SAFETY: a process that this test's runner started.
+    unsafe { libc::kill(tasks_of(parent.id())[6] as libc::pid_t, libc::SIGKILL) };
+    let ended = parent.wait().expect("it was started");
+    assert_eq!(ended.code(), Some(6));
+    let report = fs::read_to_string(home.join("r.json")).expect("a report of the failure");
+    let report: wire::Report = serde_json::from_str(&report).expect("a report");
+    match &report.points[0].outcome {
+        wire::Outcome::Failed(failure) => assert_eq!(failure.task, Some(6), "{failure:?}"),
+        wire::Outcome::Measured(_) => panic!("it was measured"),
+    }
+    assert!(processes_in(&home).is_empty());
+    assert_eq!(scratch_folders(&home), 0);
+}
+
+#[test]
+fn a_task_that_is_moved_to_another_cpu_fails_the_point() {
+    if scalewatch_runner::harness::allowed_cpus().expect("some").len() < 2 {
+        eprintln!("skipped: there is no other CPU");
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let arguments = ["--tasks", "1", "--window", "20ms", "--no-controls"];
+    let mut command = runner(&home, &[&LONG[..], &arguments].concat());
+    let parent = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let parent = parent.expect("the runner starts");
+    // Placed: it has fewer CPUs than its parent.
+    until(|| {
+        tasks_of(parent.id()).first().is_some_and(|task| {
+            let status = fs::read_to_string(format!("/proc/{task}/status")).unwrap_or_default();
+            status.contains("\nCpus_allowed_list:\t0\n")
+        })
+    });
+    let task = tasks_of(parent.id())[0];
+    let mut mask = [0u64; 16];
+    mask[0] = 0b10;
+    // The task may be on its way to its first window: moved again until it is noticed.
+    // SAFETY: a process that this test's runner started; mask lives for the call.
+    let moved = || unsafe {
+        libc::sched_setaffinity(task as libc::pid_t, size_of_val(&mask), mask.as_ptr().cast()) < 0
+    };
+    until(|| moved() || fs::metadata(format!("/proc/{}/fd", parent.id())).is_err());
+    let output = parent.wait_with_output().expect("it was started");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(6), "{said}");
+    assert!(said.contains("placement: task 0 was moved from CPUs 0 to 1"), "{said}");
+}
+
+#[test]
+fn a_limit_of_open_files_that_is_too_low_is_said_with_its_errno() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let script = "ulimit -n 24; exec \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_scalewatch-runner")])
+        .args(["run", "file/dup", "--mode", "thread", "--tasks", "64", "--no-controls"])
+        .args(["--windows", "1", "--window", "5ms"])
+        .current_dir(&home)
+        .env("SCALEWATCH_RUNNER_STATE", home.join("state"))
+        .output()
+        .expect("a shell");
+    assert_eq!(output.status.code(), Some(6));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("Too many open files"), "{said}");
+    assert_eq!(scratch_folders(&home), 0);
+}
+
+#[test]
+fn a_read_only_file_system_is_said() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    fs::create_dir(home.join("fs")).expect("a folder");
+    let script = "mount -t tmpfs -o ro tmpfs fs && exec \"$@\"";
+    let inside = |program: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--map-root-user", "sh", "-c", script, "sh"]).args(program);
+        command.current_dir(&home).env("SCALEWATCH_RUNNER_STATE", home.join("state"));
+        command.output()
+    };
+    if !inside(&["true"]).is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: no namespace to mount a read-only tmpfs in");
+        return;
+    }
+    let run = ["run", "file/open", "--dir", "fs", "--tasks", "1", "--no-controls"];
+    let runner = env!("CARGO_BIN_EXE_scalewatch-runner");
+    let output = inside(&[&[runner], &run[..]].concat()).expect("unshare runs");
+    assert_eq!(output.status.code(), Some(6));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("1 task failed: mkdir: mkdir: Read-only file system"), "{said}");
+}

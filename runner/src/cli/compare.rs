@@ -6,8 +6,10 @@ use anyhow::ensure;
 use clap::ValueEnum;
 
 use super::{print, tell};
+use crate::agent::StateDir;
 use crate::compare::curves::{self, Metrics};
 use crate::compare::files::{self, Column};
+use crate::compare::floors::Floors;
 use crate::compare::judge::{self, Judged, Options};
 use crate::compare::{aim, as_lkp, as_mmtests, gate, json, lkp, mmtests, table, unixbench};
 use crate::exit::Exit;
@@ -41,7 +43,8 @@ pub struct Args {
     /// Compare although the environments differ: the environment is what is studied
     #[arg(long)]
     across_environments: bool,
-    /// Noise floor of the machine in percent: smaller changes are not called
+    /// Noise floor in percent: smaller changes are not called, nor those below what `calibrate`
+    /// found on this machine
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     noise_floor: f64,
 }
@@ -84,6 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let options = Options {
         across_environments: args.across_environments,
         noise_floor: args.noise_floor / 100.0,
+        floors: Floors::load(StateDir::locate()?.place())?,
         policy: stats::two_sides::Policy::default(),
     };
     let judged: Vec<Judged> =
@@ -109,10 +113,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 /// Metrics of both sides with the usual limits, as tables.
-pub fn verdicts(columns: &[Column], metrics: &Metrics, across_environments: bool) -> String {
+pub fn verdicts(
+    columns: &[Column],
+    metrics: &Metrics,
+    across_environments: bool,
+    floors: Floors,
+) -> String {
     let options = Options {
         across_environments,
         noise_floor: 0.0,
+        floors,
         policy: stats::two_sides::Policy::default(),
     };
     let paired = curves::pair(columns, metrics);

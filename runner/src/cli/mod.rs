@@ -1,6 +1,7 @@
 //! The command line: each sub-command is one file that reads its arguments, calls the library and
 //! prints. Errors come up here with their context and end the program with their own exit code.
 
+mod calibrate;
 mod check;
 mod compare;
 mod flame;
@@ -34,6 +35,7 @@ enum Command {
     List(list::Args),
     Check(check::Args),
     Machine(machine::Args),
+    Calibrate(Box<calibrate::Args>),
     Run(Box<run::Args>),
     Compare(compare::Args),
     Flame(flame::Args),
@@ -47,6 +49,7 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Machine(args) => machine::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Flame(args) => flame::run(&args),

@@ -11,6 +11,7 @@ use stats::{Sample, Verdict};
 use wire::Environment;
 
 use super::curves::{Cell, Curve, Run};
+use super::floors::Floors;
 
 /// How to judge.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Options {
     pub across_environments: bool,
     /// Relative noise floor of machine × workload × metric; 0 when unknown.
     pub noise_floor: f64,
+    /// Floors that were measured here; the larger one counts.
+    pub floors: Floors,
     /// Limits of the judgement.
     pub policy: Policy,
 }
@@ -124,6 +127,7 @@ fn one_side(curve: &Curve, column: usize, options: &Options) -> Against {
     let shared = shared_environment(curve, column);
     let judged_in = if options.across_environments { None } else { shared };
     let keep = |run: &Run| judged_in.is_none_or(|here| run.environment == *here);
+    let measured_floor = options.floors.of(&curve.key.machine, &curve.key.workload, &curve.metric);
     let sides: Vec<Sides> = curve
         .points
         .iter()
@@ -131,7 +135,7 @@ fn one_side(curve: &Curve, column: usize, options: &Options) -> Against {
             tasks: point.tasks,
             base: values(&point.cells[0], keep),
             head: values(&point.cells[column], keep),
-            noise_floor: options.noise_floor,
+            noise_floor: options.noise_floor.max(measured_floor),
         })
         .collect();
     let direction = direction(curve.direction);

@@ -6,6 +6,7 @@
 pub mod aim;
 pub mod curves;
 pub mod files;
+pub mod floors;
 pub mod gate;
 pub mod json;
 pub mod judge;

@@ -106,6 +106,11 @@ fn set_up(job: &Job, workload: &Workload) -> Result<&'static Stage, Fault> {
     let prepared = (workload.prepare)(&setup)?;
     let areas = Areas::new(job.tasks, workload.extra_words)?;
     areas.tell(control);
+    #[cfg(feature = "inject")]
+    if job.values.0.contains_key("spin_ns") {
+        let work = super::Work::of(job.values.whole("spin_ns")?);
+        control.injected_steps.store(work.steps(), Ordering::Release);
+    }
     let placement = job.placement.clone();
     // After the set-up, whose work may be long and is no reading of clocks.
     let cpus = sys::allowed_cpus().map_or(usize::MAX, |cpus| cpus.len());

@@ -28,6 +28,7 @@ mod scratch;
 mod shared;
 mod spawn;
 mod spin;
+mod stay;
 pub(crate) mod sys;
 mod tally;
 mod tend;

@@ -11,6 +11,7 @@ use super::job::{Job, Recording};
 use super::memory::Gauge;
 use super::message::Message;
 use super::spawn::{Stage, Tasks};
+use super::stay::Places;
 use super::tally::{Tally, side_metrics};
 use super::tend::Tending;
 use super::watch::Watch;
@@ -40,6 +41,7 @@ pub(crate) fn sample(
     let start_skew_ns = super::gate::start_all(stage.control, &stage.areas, tasks)?;
     tell(&Message::Started);
     let (clocks, threads) = Clocks::of(tasks, stage.partners)?;
+    let places = Places::of(&threads);
     let mut taken = Taken::default();
     let mut watch = Watch::start(job.window());
     let mut before = Reading::now(&threads);
@@ -53,6 +55,7 @@ pub(crate) fn sample(
         let next = Edge::read(&stage.areas, &clocks)?;
         let (window, mut tally) = next.since(&edge);
         edge = next;
+        places.check()?;
         let why = watch.judge(&window);
         if done >= job.warmup_windows && why.is_some() && taken.again.len() < job.remeasure as usize
         {

@@ -81,6 +81,9 @@ pub(crate) struct Control {
     pub stop: AtomicU32,
     /// Tasks that stopped.
     pub stopped: AtomicU32,
+    /// Work spun at every operation, in steps.
+    #[cfg(feature = "inject")]
+    pub injected_steps: AtomicU64,
     /// The memory of all counters: its descriptor, and where it is mapped.
     counters: AtomicI32,
     counters_at: AtomicUsize,
@@ -214,23 +217,38 @@ pub struct Ticks {
     head: &'static [AtomicU64; HEAD],
     extra: &'static [AtomicU64],
     control: &'static Control,
+    /// Spun at every operation.
+    #[cfg(feature = "inject")]
+    injected: super::Work,
 }
 
 impl Ticks {
     pub(crate) fn new(area: &'static [AtomicU64], control: &'static Control) -> Ticks {
         let (head, extra) = area.split_first_chunk().expect("an area is at least HEAD words long");
-        Ticks { head, extra, control }
+        #[cfg(feature = "inject")]
+        let injected = super::Work::of_steps(control.injected_steps.load(Ordering::Relaxed));
+        Ticks {
+            head,
+            extra,
+            control,
+            #[cfg(feature = "inject")]
+            injected,
+        }
     }
 
     /// Counts one operation: a plain load and a plain store, never a locked add.
     #[inline(always)]
     pub fn tick(&self) {
+        #[cfg(feature = "inject")]
+        self.injected.run();
         self.add(0, 1);
     }
 
     /// Counts `n` operations that make one turn of the loop.
     #[inline(always)]
     pub fn tick_by(&self, n: u64) {
+        #[cfg(feature = "inject")]
+        (0..n).for_each(|_| self.injected.run());
         self.add(0, n);
     }
 

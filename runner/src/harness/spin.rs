@@ -89,6 +89,18 @@ impl Work {
         Work { steps: ns * CALIBRATION_STEPS / fastest }
     }
 
+    /// Its length in steps, for [`Work::of_steps`] in another process.
+    #[cfg(feature = "inject")]
+    pub(crate) fn steps(self) -> u64 {
+        self.steps
+    }
+
+    /// Work of so many steps.
+    #[cfg(feature = "inject")]
+    pub(crate) fn of_steps(steps: u64) -> Work {
+        Work { steps }
+    }
+
     /// Does it.
     #[inline(never)]
     pub fn run(&self) {

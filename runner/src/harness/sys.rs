@@ -76,10 +76,15 @@ pub(crate) fn adopt_orphans() {
 
 /// CPUs the calling thread may run on, ascending.
 pub fn allowed_cpus() -> Attempt<Vec<u32>> {
+    allowed_cpus_of(0)
+}
+
+/// CPUs the thread may run on, ascending; 0 is the calling one.
+pub(crate) fn allowed_cpus_of(thread: libc::pid_t) -> Attempt<Vec<u32>> {
     let mut set = CpuMask::default();
     let (size, words) = (size_of_val(&set.0), set.0.as_mut_ptr());
     // SAFETY: words points to size writable bytes.
-    check("sched_getaffinity", unsafe { libc::sched_getaffinity(0, size, words.cast()) })?;
+    check("sched_getaffinity", unsafe { libc::sched_getaffinity(thread, size, words.cast()) })?;
     Ok((0..CpuMask::CPUS).filter(|&cpu| set.0[cpu as usize / 64] >> (cpu % 64) & 1 == 1).collect())
 }
 

@@ -181,6 +181,18 @@ impl Parameter {
     }
 }
 
+/// A slow-down of known size at every operation of any workload, to find out which one is noticed.
+/// Only in builds for that: in all others counting an operation costs nothing more.
+#[cfg(feature = "inject")]
+const INJECTED: &[Parameter] = &[Parameter {
+    name: "spin_ns",
+    default: "0",
+    allowed: Allowed::Whole(0, 1_000_000),
+    about: "nanoseconds spun at every operation",
+}];
+#[cfg(not(feature = "inject"))]
+const INJECTED: &[Parameter] = &[];
+
 /// The parameters of a point: checked, complete, one spelling each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
@@ -231,7 +243,8 @@ impl Workload {
     /// # Errors
     /// Names the parameter, its value and what is allowed.
     pub fn resolve(&self, given: &BTreeMap<String, String>) -> anyhow::Result<Values> {
-        if let Some(name) = given.keys().find(|n| self.parameters.iter().all(|p| p.name != **n)) {
+        let known = |name: &str| self.parameters.iter().chain(INJECTED).any(|p| p.name == name);
+        if let Some(name) = given.keys().find(|name| !known(name)) {
             let known: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
             let known = if known.is_empty() { "none".into() } else { known.join(", ") };
             anyhow::bail!("parameter {name}: {} has no such parameter (it has: {known})", self.id);
@@ -240,6 +253,9 @@ impl Workload {
             let value = given.get(p.name).map_or(p.default, String::as_str);
             Ok((p.name.to_owned(), p.canonical(value)?))
         };
-        Ok(Values(self.parameters.iter().map(spell).collect::<anyhow::Result<_>>()?))
+        let injected = INJECTED.iter().filter(|p| given.contains_key(p.name));
+        Ok(Values(
+            self.parameters.iter().chain(injected).map(spell).collect::<anyhow::Result<_>>()?,
+        ))
     }
 }

@@ -3,6 +3,7 @@
 //! [`plan`] makes the points, [`measure`] takes them in seeded order (base and head of a paired run
 //! side by side), [`revision`] and [`git`] say which code it was, [`table`],
 //! [`wis`] and [`wis_csv`] print.
+pub mod calibrate;
 pub mod controls;
 pub mod git;
 pub mod measure;

@@ -184,43 +184,62 @@ enum ModeArg {
     Both,
 }
 
-impl Args {
-    /// What to measure.
+impl Points {
+    /// What to measure of these workloads.
     ///
     /// # Errors
     /// Names the argument that is wrong.
-    pub fn suite(&self) -> anyhow::Result<Suite> {
-        let max = Topology::of_this_machine().allowed.len() as u32;
-        let points = &self.points;
+    pub fn suite(&self, workloads: &[String]) -> anyhow::Result<Suite> {
+        let max = hardware_threads();
         let mut parameters = BTreeMap::new();
-        for (key, value) in &points.parameters {
+        for (key, value) in &self.parameters {
             let twice = parameters.insert(key.clone(), value.clone()).is_some();
             ensure!(!twice, "parameter {key} is given twice; --param-sweep takes several values");
         }
         Ok(Suite {
-            workloads: self.workloads.clone(),
+            workloads: workloads.to_vec(),
             parameters,
-            sweep: points.param_sweep.clone(),
-            modes: match points.mode {
-                _ if self.output.wis_csv.is_some() => vec![Mode::Process, Mode::Thread],
+            sweep: self.param_sweep.clone(),
+            modes: match self.mode {
                 ModeArg::Process => vec![Mode::Process],
                 ModeArg::Thread => vec![Mode::Thread],
                 ModeArg::Both => vec![Mode::Process, Mode::Thread],
             },
-            tasks: match &points.tasks {
+            tasks: match &self.tasks {
                 Some(text) => tasks::parse(text, max)?,
-                None if self.output.wis_csv.is_some() => (1..=max.max(1)).collect(),
                 None => tasks::usual(max),
             },
-            placement: points.placement.clone(),
-            warmup_windows: points.warmup,
-            windows: points.windows,
-            window: points.window,
-            dir: match &points.dir {
+            placement: self.placement.clone(),
+            warmup_windows: self.warmup,
+            windows: self.windows,
+            window: self.window,
+            dir: match &self.dir {
                 Some(dir) => dir.clone(),
-                None => wis::usual_dir(&self.workloads)?.to_owned(),
+                None => wis::usual_dir(workloads)?.to_owned(),
             },
         })
+    }
+}
+
+/// Hardware threads that this process may use.
+fn hardware_threads() -> u32 {
+    Topology::of_this_machine().allowed.len().max(1) as u32
+}
+
+impl Args {
+    /// What to measure; the csv of will-it-scale has both modes, and every count of tasks.
+    ///
+    /// # Errors
+    /// Names the argument that is wrong.
+    pub fn suite(&self) -> anyhow::Result<Suite> {
+        let mut suite = self.points.suite(&self.workloads)?;
+        if self.output.wis_csv.is_some() {
+            suite.modes = vec![Mode::Process, Mode::Thread];
+            if self.points.tasks.is_none() {
+                suite.tasks = (1..=hardware_threads()).collect();
+            }
+        }
+        Ok(suite)
     }
 
     /// Which code it is, as far as the command line says.

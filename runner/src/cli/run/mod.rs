@@ -20,6 +20,7 @@ use super::{print, tell};
 use crate::agent::{StateDir, check_writable, write_atomically};
 use crate::compare::curves::Metrics;
 use crate::compare::files::{self, Content, Side, SidedReport};
+use crate::compare::floors::Floors;
 use crate::exit::{Ended, Exit};
 use crate::harness::{Manner, PointPlan};
 use crate::run::controls::{self, Controls, Stability};
@@ -31,7 +32,7 @@ use crate::run::reports::Maker;
 use crate::run::sides::{SideSpec, Sides};
 use crate::run::table;
 use crate::show::figures::counted;
-pub use args::Args;
+pub use args::{Args, Points};
 
 /// What a run gave.
 struct Results {
@@ -173,7 +174,8 @@ fn two_sides(
     };
     let columns = files::columns(vec![("run".into(), Content::Sided(lines))])?;
     let metrics = if args.sides.all { Metrics::All } else { Metrics::Usual };
-    let mut shown = verdicts(&columns, &metrics, sides.differ_in_surroundings()) + &known;
+    let (across, floors) = (sides.differ_in_surroundings(), Floors::load(state.place())?);
+    let mut shown = verdicts(&columns, &metrics, across, floors) + &known;
     say_stability(&mut shown, stability.as_ref());
     Ok(Results { shown, json, reports, points, failed })
 }
@@ -229,8 +231,13 @@ fn keeps_reports(args: &Args) -> bool {
 }
 
 fn progress(args: &Args, plans: &[PointPlan], times: usize) -> Progress {
+    progress_of(plans, times, args.output.quiet)
+}
+
+/// Progress over these points, each measured so often.
+pub fn progress_of(plans: &[PointPlan], times: usize, quiet: bool) -> Progress {
     let windows: u64 = plans.iter().map(|p| u64::from(p.warmup_windows + p.windows)).sum();
-    Progress::new(plans.len() * times, windows * times as u64, args.output.quiet)
+    Progress::new(plans.len() * times, windows * times as u64, quiet)
 }
 
 fn failed(points: &[Point]) -> usize {
