@@ -338,6 +338,32 @@ fn distinct_unlinked_files(pid: u32) -> std::collections::BTreeSet<std::path::Pa
 }
 
 #[test]
+fn what_tasks_hold_is_what_is_live_and_a_little_more_under_every_allocator_in_both_modes() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for allocator in ["glibc", "jemalloc", "mimalloc"] {
+        for mode in [Mode::Process, Mode::Thread] {
+            let window = Duration::from_millis(100);
+            let mut plan = PointPlan { mode, window, ..plan("alloc/malloc", dir.path()) };
+            plan.parameters = BTreeMap::from(
+                [("allocator", allocator), ("size", "65536"), ("live", "64")]
+                    .map(|(name, value)| (name.into(), value.into())),
+            );
+            let point = harness::measure(&plan, &mut |_, _| {}).expect("the plan is sound");
+            let measured = measured(point);
+            let values = |name: &str| {
+                let metric = measured.metrics.iter().find(|m| m.name == name);
+                measured.values(metric.unwrap_or_else(|| panic!("{name} of {allocator}")))
+            };
+            // Two tasks with 4 MiB each; an allocator may begin with as much again.
+            let (peak, fragmentation) = (values("peak_rss"), values("fragmentation"));
+            assert!(peak.iter().all(|kib| (1_000.0..40_000.0).contains(kib)), "{peak:?}");
+            let sound = fragmentation.iter().all(|ratio| (0.9..4.0).contains(ratio));
+            assert!(sound, "{allocator} {mode:?}: {fragmentation:?}");
+        }
+    }
+}
+
+#[test]
 fn tasks_that_want_more_memory_than_there_is_are_refused_before_they_start() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     for memory in ["anon", "file-private", "file-shared"] {

@@ -76,8 +76,8 @@ fn serve(job: &Job) {
 fn conduct(job: &Job, tell: &mut dyn FnMut(&Message)) -> Result<Measured, Failure> {
     let workload = crate::workloads::find(&job.workload)
         .ok_or_else(|| failure(Fault::wrong("set-up", "no such workload")))?;
-    let stage = set_up(job, workload).map_err(failure)?;
     let before_kib = memory::own_anonymous_kib();
+    let stage = set_up(job, workload).map_err(failure)?;
     let tasks = spawn::spawn(stage, job.mode, job.tasks).map_err(|fault| {
         stage.prepared.clear();
         failure(fault)

@@ -88,7 +88,7 @@ fn room(group: &Path) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(reclaimable)))
 }
 
-/// What the processes of a point hold beyond what they had before their tasks began.
+/// What the processes of a point hold beyond what they had before anything was set up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
     /// Anonymous memory resident now, KiB.
@@ -105,7 +105,7 @@ pub(crate) struct Gauge {
 
 impl Gauge {
     /// A gauge for processes that are this one, or were forked from it, `before_kib` being
-    /// [`own_anonymous_kib`] before their tasks began.
+    /// [`own_anonymous_kib`] before anything was set up.
     pub fn new(pids: Vec<libc::pid_t>, before_kib: u64) -> Gauge {
         Gauge { pids, before_kib }
     }

@@ -2,6 +2,7 @@
 //! A fact that this system does not tell is left out; one that moves by itself never enters.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,10 @@ pub fn environment(dir: &Path, subject: Subject) -> Environment {
     put(&mut facts, "machine.virtualisation", virtualisation(root));
     put(&mut facts, "libc.version", Some(sys::libc_version()));
     put(&mut facts, "runner.version", Some(env!("CARGO_PKG_VERSION").to_owned()));
+    for (key, version) in crate::workloads::allocator_versions() {
+        put(&mut facts, key, Some(version));
+    }
+    put(&mut facts, "allocator.tunables", allocator_tunables(std::env::vars_os()));
     let aslr = if sys::may_fix_addresses() { "off" } else { "on" };
     put(&mut facts, "runner.aslr", Some(aslr.to_owned()));
     Environment(facts)
@@ -169,6 +174,21 @@ fn chosen(path: &Path) -> Option<String> {
     Some(rest.split_once(']')?.0.to_owned())
 }
 
+/// The variables that tune an allocator, sorted, as they are inherited by what is measured.
+fn allocator_tunables(variables: impl Iterator<Item = (OsString, OsString)>) -> Option<String> {
+    let tunes = |name: &str| {
+        ["MIMALLOC_", "MALLOC_"].iter().any(|prefix| name.starts_with(prefix))
+            || ["GLIBC_TUNABLES", "_RJEM_MALLOC_CONF"].contains(&name)
+    };
+    let texts = variables.map(|(k, v)| (k.to_string_lossy().into_owned(), v));
+    let mut set: Vec<String> = texts
+        .filter(|(name, _)| tunes(name))
+        .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
+        .collect();
+    set.sort_unstable();
+    (!set.is_empty()).then(|| set.join(" "))
+}
+
 fn virtualisation(root: &Path) -> Option<String> {
     let guest = cpuinfo(root, "flags").map(|f| f.split(' ').any(|flag| flag == "hypervisor"));
     let vendor = text(&root.join("sys/class/dmi/id/sys_vendor"));
@@ -197,6 +217,18 @@ mod tests {
         {
             assert!(first.0.contains_key(key), "{key} is missing from {first:?}");
         }
+    }
+
+    #[test]
+    fn variables_that_tune_an_allocator_are_environment_and_others_are_not() {
+        let variables = |pairs: &[(&str, &str)]| {
+            let pairs = pairs.iter().map(|(k, v)| (OsString::from(k), OsString::from(v)));
+            allocator_tunables(pairs.collect::<Vec<_>>().into_iter())
+        };
+        assert_eq!(variables(&[("HOME", "/root"), ("MALLOCATOR", "x")]), None);
+        let set = [("MIMALLOC_VERBOSE", "1"), ("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0")];
+        let text = "GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MIMALLOC_VERBOSE=1";
+        assert_eq!(variables(&set).as_deref(), Some(text));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The catalogue: one file, one workload. A workload sees only [`crate::harness`]'s contract.
 
 mod aim;
+mod alloc;
 mod check;
 mod ctl_dhrystone_like;
 mod ctl_int_loop;
@@ -35,6 +36,7 @@ mod syscall;
 pub mod unixbench;
 pub mod wis;
 
+pub use alloc::versions as allocator_versions;
 pub use check::{Checked, check};
 pub use named::{Named, named};
 
@@ -77,6 +79,11 @@ pub fn all() -> &'static [&'static Workload] {
         &sync::FUTEX,
         &sync::MUTEX,
         &sync::SEM,
+        &alloc::MALLOC,
+        &alloc::LARSON,
+        &alloc::CACHE_SCRATCH,
+        &alloc::CACHE_THRASH,
+        &alloc::XMALLOC,
         &syscall::MIX_SHARED_FD,
         &syscall::MIX_PRIVATE_FD,
         &syscall::CLOSE,
