@@ -2,6 +2,8 @@
 //! bare (one process, one counter store an operation), in interleaved pairs of one run. The goal is
 //! a ratio of 0.99 or more.
 
+mod bare;
+
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io::Write;
@@ -22,13 +24,21 @@ const BARE_ARGUMENT: &str = "__bare";
 
 type Bare = fn(&AtomicU64) -> !;
 
-const LOOPS: [(&str, Bare); 6] = [
+const LOOPS: [(&str, Bare); 14] = [
     ("ctl/int-loop", bare_int_loop),
     ("sys/getppid", bare_getppid),
     ("file/open", bare_open),
     ("file/dup", bare_dup),
     ("fallocate/append-truncate", bare_fallocate),
     ("aim/creat-close", bare_creat_close),
+    ("mm/mmap", bare::mmap),
+    ("mm/fault", bare::fault),
+    ("mm/tlb-flush", bare::tlb_flush),
+    ("mm/brk", bare::brk),
+    ("mm/malloc", bare::malloc),
+    ("sync/futex", bare::futex),
+    ("sync/mutex", bare::mutex),
+    ("sync/sem", bare::sem),
 ];
 
 fn main() -> anyhow::Result<()> {
