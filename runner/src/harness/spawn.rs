@@ -17,6 +17,9 @@ use super::shared::{Areas, Control, Ticks};
 use super::workload::Prepared;
 use super::{futex, precedence, rounds, sys};
 
+/// More threads a CPU than this hold up their process where all are busy.
+const CROWD: usize = 8;
+
 thread_local! {
     /// Which task the calling thread is; none where it is the sampler.
     pub(crate) static TASK: Cell<Option<u32>> = const { Cell::new(None) };
@@ -196,14 +199,19 @@ impl Tasks {
         }
     }
 
-    /// Ends all task processes and reaps them. Threads end with the child; until then they are left
-    /// the CPU time that nobody else wants, so that what was measured reaches the parent.
+    /// Ends all task processes and reaps them. Threads end with the child; until then a crowd of
+    /// them is left the CPU time that nobody else wants, so that what was measured reaches the
+    /// parent. A few are not: on a busy machine they would wait seconds for the turn to end in.
     pub fn end(&self) {
         let pids = match self {
             Tasks::Processes(pids) => pids,
             Tasks::Threads(seats) => {
-                let threads = seats.iter().filter_map(|seat| *seat.lock().ok()?);
-                return threads.for_each(|(_, thread)| precedence::leave_idle_time(thread));
+                let cpus = sys::allowed_cpus().map_or(1, |cpus| cpus.len());
+                if seats.len() > CROWD * cpus {
+                    let threads = seats.iter().filter_map(|seat| *seat.lock().ok()?);
+                    threads.for_each(|(_, thread)| precedence::leave_idle_time(thread));
+                }
+                return;
             }
         };
         for &pid in pids {
