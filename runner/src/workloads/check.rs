@@ -51,6 +51,9 @@ pub fn check(dir: &Path, on_point: &mut dyn FnMut(&Checked)) -> anyhow::Result<V
     Ok(all_checked)
 }
 
+/// What makes a load of fixed work a short one: few jobs, small files.
+const SHORT_LOAD: [(&str, &str); 2] = [("jobs", "2"), ("pool_kib", "0")];
+
 /// The defaults, then each other word of each parameter in turn; a load of fixed work is a short
 /// one.
 fn settings(workload: &Workload) -> Vec<BTreeMap<String, String>> {
@@ -63,8 +66,10 @@ fn settings(workload: &Workload) -> Vec<BTreeMap<String, String>> {
             );
         }
     }
-    if workload.parameters.iter().any(|parameter| parameter.name == "jobs") {
-        settings.iter_mut().for_each(|setting| drop(setting.insert("jobs".into(), "2".into())));
+    for (name, value) in SHORT_LOAD {
+        if workload.parameters.iter().any(|parameter| parameter.name == name) {
+            settings.iter_mut().for_each(|setting| drop(setting.insert(name.into(), value.into())));
+        }
     }
     settings
 }
