@@ -88,7 +88,8 @@ fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
     let values = setup.values;
     let files = (values.whole("files")? as u32).max(setup.tasks);
     let (chunk, total) = (values.whole("chunk")?, values.whole("total")?);
-    need_space(files, total.next_multiple_of(chunk))?;
+    let each = u64::from(files.div_ceil(setup.tasks));
+    need_space(setup.tasks, each.saturating_mul(total.next_multiple_of(chunk)))?;
     let (chunk, total) = (chunk as libc::off_t, total as libc::off_t);
     Ok(Box::new(Filling { tasks: setup.tasks, files, chunk, total }))
 }
