@@ -8,6 +8,7 @@ use scalewatch::pages::curve::{
     VerdictLine,
 };
 use scalewatch::pages::curves::{CurveRow, CurvesView};
+use scalewatch::pages::evidence::{CounterRow, StepEvidence};
 use scalewatch::pages::failure::FailureView;
 use scalewatch::pages::incident::{
     BeforeAfter, CommitRow, EventRow, IncidentView, MovedGroup, MovedRow,
@@ -369,6 +370,17 @@ impl Sample<'_> {
             href: "/curves/1".into(),
             compare: "/compare".into(),
             figure: self.figure(),
+            tasks_words: "4 tasks".into(),
+            evidence: StepEvidence {
+                counters: self.many(|_| CounterRow {
+                    name: self.text(),
+                    before: Value::new(1.0),
+                    after: Value::new(2.0),
+                    change: self.text(),
+                    sure: "told apart",
+                }),
+                flame: (self.0 > 1).then(|| "/runs/abc/profiles/x?base=abc".into()),
+            },
         };
         let commit = |_| CommitRow { commit: self.commit(), order: self.text(), part: "first bad" };
         let event = |_| EventRow { at: self.when(), kind: self.text(), detail: self.text() };
@@ -462,6 +474,15 @@ impl Sample<'_> {
             parameters: self.pairs(),
             figures: self.many(|_| self.figure()),
             summaries: self.many(summary),
+            counters: run::CounterTable {
+                tasks: vec![1, 4],
+                rows: self.many(|_| (self.text(), vec![Value::new(1.0), Value::maybe(None)])),
+            },
+            profiles: self.many(|_| run::ProfileView {
+                tasks_words: "4 tasks".into(),
+                graph: "/runs/abc/profiles/x".into(),
+                stacks: "/api/v1/runs/abc/artefacts/x".into(),
+            }),
             points: self.many(point),
         }
     }

@@ -18,6 +18,7 @@ use super::{Answer, Params};
 use crate::app::App;
 use crate::db;
 use crate::error::Error;
+use crate::model::profile;
 use crate::model::{Artefact, CurveId, RunId, RunMetric, RunPoint, RunValues, SeriesId};
 
 #[derive(Debug, Serialize)]
@@ -97,8 +98,8 @@ pub async fn show(
     }))
 }
 
-/// `GET /runs/{uuid}/artefacts/{name}`: a piece of evidence as it was sent. It came from outside,
-/// so whatever it says it is, it goes out as plain text.
+/// `GET /runs/{uuid}/artefacts/{name}`: a piece of evidence as it was sent, a profile as its folded
+/// stacks. It came from outside, so whatever it says it is, it goes out as plain text.
 pub async fn artefact(
     State(app): State<App>,
     Path((id, name)): Path<(String, String)>,
@@ -106,11 +107,15 @@ pub async fn artefact(
 ) -> Answer<impl IntoResponse> {
     params.finish()?;
     let found = db::run::find_artefact(&app.db, uuid(&id)?, &name).await?;
-    let compressed = found.ok_or(Error::NotFound("artefact"))?;
+    let (media_type, compressed) = found.ok_or(Error::NotFound("artefact"))?;
     let mut content = Vec::new();
     GzDecoder::new(&*compressed)
         .read_to_end(&mut content)
         .context("a stored artefact is broken")?;
+    let folded = |content| profile::folded(std::str::from_utf8(content).ok()?).ok();
+    if let (true, Some(folded)) = (media_type == wire::Artefact::PROFILE, folded(&content)) {
+        content = folded.into_bytes();
+    }
     let headers = [
         (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -1,4 +1,5 @@
-//! Points → SVG (pages) or PNG (mails), by plotters; pure, the same marks in both.
+//! Points → SVG (pages) or PNG (mails), by plotters; pure, the same marks in both. Profiles → flame
+//! graphs.
 //!
 //! A plot is plain data with a sentence that says what it shows ([`CurvePlot::sentence`] …);
 //! [`svg`] and [`png`] draw it. Values are drawn as given: what cannot be drawn (not finite) is
@@ -6,6 +7,7 @@
 
 mod compare;
 mod curve;
+pub mod flame;
 mod frame;
 mod history;
 mod palette;

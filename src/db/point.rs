@@ -7,7 +7,7 @@ use stats::summary::Summary;
 
 use super::types::word;
 use super::{Failure, Pool};
-use crate::model::{CurveId, MachineId, Run, RunMetric, RunPoint, RunValues, SeriesId};
+use crate::model::{CurveId, MachineId, RevisionId, Run, RunMetric, RunPoint, RunValues, SeriesId};
 
 /// The points of a run, by workload, parameters and task count.
 ///
@@ -35,6 +35,30 @@ pub async fn list_of_run(pool: &Pool, run: &Run) -> Result<Vec<RunPoint>, Failur
         row.into_point(metrics)
     };
     Ok(rows.into_iter().map(point).collect())
+}
+
+/// The counters of each run that measured a point at a revision, in the order of their arrival.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_counters(
+    pool: &Pool,
+    machine: MachineId,
+    (curve, tasks): (CurveId, i32),
+    revision: RevisionId,
+) -> Result<Vec<BTreeMap<String, f64>>, Failure> {
+    let rows = sqlx::query_scalar!(
+        r#"select p.counters as "counters: Json<BTreeMap<String, f64>>"
+           from point p join run r on r.machine_id = p.machine_id and r.id = p.run_id
+           where p.machine_id = $1 and p.curve_id = $2 and p.tasks = $3 and r.revision_id = $4
+             and p.failure is null and p.counters <> '{}'
+           order by r.received_at, r.id"#,
+        machine as MachineId,
+        curve as CurveId,
+        tasks,
+        revision as RevisionId
+    );
+    Ok(rows.fetch_all(pool).await?.into_iter().map(|counters| counters.0).collect())
 }
 
 type ByPoint = HashMap<(CurveId, i32), Vec<RunMetric>>;

@@ -103,7 +103,7 @@ pub async fn list_artefacts(pool: &Pool, run: &Run) -> Result<Vec<Artefact>, Fai
     .await
 }
 
-/// The content of one piece of evidence, compressed by gzip.
+/// Media type and content of one piece of evidence, compressed by gzip.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -111,12 +111,34 @@ pub async fn find_artefact(
     pool: &Pool,
     run: RunId,
     name: &str,
-) -> Result<Option<Vec<u8>>, Failure> {
-    sqlx::query_scalar!(
-        "select a.content from run_artefact r join artefact a on a.digest = r.digest
+) -> Result<Option<(String, Vec<u8>)>, Failure> {
+    let row = sqlx::query!(
+        "select a.media_type, a.content from run_artefact r join artefact a on a.digest = r.digest
          where r.run_id = $1 and r.name = $2
            and r.machine_id = (select machine_id from run where id = $1)",
         run,
+        name
+    );
+    Ok(row.fetch_optional(pool).await?.map(|row| (row.media_type, row.content)))
+}
+
+/// The last run to arrive of a revision on a machine that keeps evidence of this name.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find_with_artefact(
+    pool: &Pool,
+    machine: MachineId,
+    revision: RevisionId,
+    name: &str,
+) -> Result<Option<RunId>, Failure> {
+    sqlx::query_scalar!(
+        "select r.id from run r
+         join run_artefact a on a.machine_id = r.machine_id and a.run_id = r.id and a.name = $3
+         where r.machine_id = $1 and r.revision_id = $2
+         order by r.received_at desc, r.id limit 1",
+        machine as MachineId,
+        revision as RevisionId,
         name
     )
     .fetch_optional(pool)

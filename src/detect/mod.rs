@@ -2,6 +2,7 @@
 //! same rows give the same answer in any order of arrival, and nothing here reads a clock.
 
 pub mod beside;
+pub mod counters;
 pub mod evidence;
 pub mod history;
 pub mod levels;

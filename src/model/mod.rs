@@ -6,6 +6,7 @@ pub mod ids;
 pub mod incident;
 pub mod machine;
 pub mod overview;
+pub mod profile;
 pub mod range;
 pub mod revision;
 pub mod run;

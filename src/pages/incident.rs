@@ -5,8 +5,9 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Html;
 
+use super::evidence::{self, StepEvidence};
 use super::failure::Failure;
-use super::incidents::{change_words, class, what};
+use super::incidents::{change_words, class, tasks_words, what};
 use super::metric::Metric;
 use super::view::{CommitMark, Figure, Layout, Section, Value, When, parameter_words};
 use super::{shown, sides};
@@ -80,6 +81,10 @@ pub struct BeforeAfter {
     pub compare: String,
     /// Its plot.
     pub figure: Figure,
+    /// `16 tasks`: where its first step is.
+    pub tasks_words: String,
+    /// What moved with it there.
+    pub evidence: StepEvidence,
 }
 
 /// A revision in the range.
@@ -288,6 +293,8 @@ async fn one_before_and_after(
             (WIDE, NARROW),
             |size| svg::curve(&plot, size),
         ),
+        tasks_words: tasks_words(step.tasks),
+        evidence: evidence::of(app, step).await?,
     })
 }
 

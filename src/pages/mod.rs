@@ -8,12 +8,14 @@ pub mod assets;
 pub mod compare;
 pub mod curve;
 pub mod curves;
+pub mod evidence;
 pub mod failure;
 pub mod incident;
 pub mod incidents;
 pub mod machine;
 pub mod metric;
 pub mod overview;
+pub mod profile;
 pub mod run;
 pub mod sides;
 pub mod view;
@@ -44,9 +46,13 @@ pub fn router() -> Router<App> {
         .route("/incidents/{id}/why", get(why::show))
         .route("/machines/{id}", get(machine::show))
         .route("/runs/{id}", get(run::show))
+        .route("/runs/{id}/profiles/{name}", get(profile::show))
         .route("/static/{hash}/{name}", get(assets::show))
         .fallback(unknown_path)
-        .layer(header_layer(header::CONTENT_SECURITY_POLICY, CONTENT_POLICY))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(CONTENT_POLICY),
+        ))
         .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header_layer(header::REFERRER_POLICY, "same-origin"))
 }

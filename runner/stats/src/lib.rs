@@ -7,6 +7,7 @@
 //! the same functions, so their verdicts never differ.
 #![forbid(unsafe_code)]
 
+pub mod counters;
 pub mod evidence;
 pub mod interval;
 pub mod lkp;

@@ -1,10 +1,14 @@
 //! The measured points of a run, by curve.
 
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
 use super::super::metric::Metric;
+use super::super::profile;
 use super::super::view::{Figure, Value};
 use crate::chart::{CurveLine, CurvePlot, CurvePoint, Size, StripPlot, StripRow, svg};
 use crate::format;
-use crate::model::{RunMetric, RunPoint, RunValues};
+use crate::model::{Artefact, RunId, RunMetric, RunPoint, RunValues};
 
 const WIDE: Size = Size { width: 540, height: 260 };
 const NARROW: Size = Size { width: 360, height: 240 };
@@ -56,6 +60,26 @@ pub struct PointView {
     pub windows: Vec<WindowRow>,
 }
 
+/// What an operation cost, by counter.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CounterTable {
+    /// Task counts, one a column.
+    pub tasks: Vec<i32>,
+    /// Name, and value at each task count; times first, then the rest, most at the most tasks first.
+    pub rows: Vec<(String, Vec<Value>)>,
+}
+
+/// A point's profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileView {
+    /// `16 tasks`.
+    pub tasks_words: String,
+    /// Address of its flame graph.
+    pub graph: String,
+    /// Address of its folded stacks.
+    pub stacks: String,
+}
+
 /// The points of one curve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurveView {
@@ -71,16 +95,21 @@ pub struct CurveView {
     pub figures: Vec<Figure>,
     /// Every metric of every point.
     pub summaries: Vec<SummaryRow>,
+    /// What an operation cost.
+    pub counters: CounterTable,
+    /// Profiles of points.
+    pub profiles: Vec<ProfileView>,
     /// Every window of every point.
     pub points: Vec<PointView>,
 }
 
 /// Measured points, grouped by the curve they lie on.
-pub fn of(points: &[RunPoint]) -> Vec<CurveView> {
-    points.chunk_by(|a, b| a.curve == b.curve).filter_map(curve).collect()
+pub fn of(run: &RunId, points: &[RunPoint], artefacts: &[Artefact]) -> Vec<CurveView> {
+    let groups = points.chunk_by(|a, b| a.curve == b.curve);
+    groups.filter_map(|points| curve(run, points, artefacts)).collect()
 }
 
-fn curve(points: &[RunPoint]) -> Option<CurveView> {
+fn curve(run: &RunId, points: &[RunPoint], artefacts: &[Artefact]) -> Option<CurveView> {
     let first = points.first()?;
     let measured: Vec<(i32, &RunValues)> = points
         .iter()
@@ -96,7 +125,39 @@ fn curve(points: &[RunPoint]) -> Option<CurveView> {
         parameters: first.parameters.clone().into_iter().collect(),
         figures: figures(&measured),
         summaries: measured.iter().flat_map(|(tasks, values)| summaries(*tasks, values)).collect(),
+        counters: counters(&measured),
+        profiles: points.iter().filter_map(|point| profile_of(run, point, artefacts)).collect(),
         points: measured.iter().map(|(tasks, values)| point(*tasks, values)).collect(),
+    })
+}
+
+/// Counters that any point has, what never happened left out.
+fn counters(measured: &[(i32, &RunValues)]) -> CounterTable {
+    let names: BTreeSet<&String> = measured.iter().flat_map(|(_, v)| v.counters.keys()).collect();
+    let of = |name: &String| -> Vec<Option<f64>> {
+        measured.iter().map(|(_, values)| values.counters.get(name).copied()).collect()
+    };
+    let mut rows: Vec<(&String, Vec<Option<f64>>)> =
+        names.into_iter().map(|name| (name, of(name))).collect();
+    rows.retain(|(_, values)| values.iter().flatten().any(|value| *value > 0.0));
+    let rank = |(name, values): &(&String, Vec<Option<f64>>)| {
+        (name.ends_with("_ns"), values.iter().rev().find_map(|value| *value).unwrap_or(0.0))
+    };
+    rows.sort_by(|a, b| rank(b).partial_cmp(&rank(a)).unwrap_or(Ordering::Equal));
+    let shown = |values: Vec<Option<f64>>| values.into_iter().map(Value::maybe).collect();
+    CounterTable {
+        tasks: measured.iter().map(|(tasks, _)| *tasks).collect(),
+        rows: rows.into_iter().map(|(name, values)| (name.clone(), shown(values))).collect(),
+    }
+}
+
+fn profile_of(run: &RunId, point: &RunPoint, artefacts: &[Artefact]) -> Option<ProfileView> {
+    let (version, tasks) = (u32::try_from(point.version).ok()?, u32::try_from(point.tasks).ok()?);
+    let name = wire::profile_name(&point.workload, version, &point.parameters, tasks);
+    artefacts.iter().any(|artefact| artefact.name == name).then(|| ProfileView {
+        tasks_words: tasks_words(point.tasks),
+        graph: profile::address(run, &name),
+        stacks: format!("/api/v1/runs/{run}/artefacts/{name}"),
     })
 }
 

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Html;
 
-pub use curves::{CurveView, PointView, SummaryRow, WindowRow};
+pub use curves::{CounterTable, CurveView, PointView, ProfileView, SummaryRow, WindowRow};
 
 use super::failure::Failure;
 use super::shown;
@@ -100,7 +100,7 @@ async fn view(app: &App, run: &Run) -> Result<RunView> {
         received: When::new(run.received_at, now),
         points_words: points_words(run.points, run.failed_points),
         failed: points.iter().filter_map(failed_row).collect(),
-        curves: curves::of(&points),
+        curves: curves::of(&run.id, &points, &artefacts),
         environment: Facts {
             caption: "In what surroundings it ran".into(),
             key_title: "fact",
