@@ -150,6 +150,8 @@ fn inner_layers_do_not_know_outer_ones() {
 #[test]
 fn unsafe_stays_in_the_runner_where_system_calls_are_made() {
     for (path, code) in sources("src").into_iter().chain(sources("runner/src")) {
+        // A word of content policies, not of Rust.
+        let code = code.replace("'unsafe-inline'", "");
         let has =
             code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|w| w == "unsafe");
         let allowed = ["runner/src/harness/", "runner/src/workloads/"];

@@ -736,3 +736,35 @@ fn a_load_of_fixed_work_is_shown_in_the_lines_of_aim7() {
     ends(&one_side, 2);
     assert!(stderr(&one_side).contains("two sides are needed"));
 }
+
+#[test]
+fn counters_that_moved_stand_below_lkps_table_and_in_the_json() {
+    let home = Home::new();
+    let with = |reports: Vec<Report>, instructions: f64| -> Vec<Report> {
+        let mut reports = reports;
+        for (i, point) in reports.iter_mut().flat_map(|report| &mut report.points).enumerate() {
+            if let wire::Outcome::Measured(measured) = &mut point.outcome {
+                let noise = 1.0 + i as f64 / 1000.0;
+                measured.counters.insert("perf.instructions".into(), instructions * noise);
+                measured.counters.insert("rusage.user_ns".into(), 400.0 * noise);
+            }
+        }
+        reports
+    };
+    let base = with(runs(1, 3, "aaaaaaaaaaaa", &[(1, 1000.0)]), 1000.0);
+    let head = with(runs(4, 3, "bbbbbbbbbbbb", &[(1, 900.0)]), 1500.0);
+    home.write("a.json", &as_file(&base));
+    home.write("b.json", &as_file(&head));
+    let output = home.run(&["compare", "a.json", "b.json", "--format", "lkp"]);
+    ends(&output, 0);
+    let text = stdout(&output);
+    let below = text.split("Counters that moved at 1 task, per operation:\n").nth(1).unwrap();
+    let line = below.lines().next().unwrap();
+    assert_eq!(line, "    1.00 k      +50.0%     1.50 k      perf.instructions", "{text}");
+    assert!(!below.contains("rusage.user_ns") && !below.contains("too few"), "{below}");
+    let output = home.run(&["compare", "a.json", "b.json", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let moved = &json["curves"][0]["against"][0]["points"][0]["counters_moved"];
+    assert_eq!(moved[0]["name"], "perf.instructions", "{moved}");
+    assert_eq!(moved[0]["told_apart"], true);
+}

@@ -1,6 +1,7 @@
 //! What readers see, on pages made from reports that were really uploaded.
 
 mod curve;
+mod evidence;
 mod incident;
 mod machine_and_run;
 pub mod read;

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 
 use super::{print, tell};
 use crate::agent::StateDir;
+use crate::compare::counters;
 use crate::compare::curves::{self, Metrics};
 use crate::compare::files::{self, Column};
 use crate::compare::floors::Floors;
@@ -174,6 +175,7 @@ fn in_lkp(columns: &[Column], judged: &[Judged]) -> String {
         }
         out.push('\n');
         out.push_str(&lkp::render(&as_lkp(columns, &of_key.iter().collect::<Vec<_>>())));
+        out.push_str(&counters::render(columns, &of_key[0]));
         out.push('\n');
     }
     out

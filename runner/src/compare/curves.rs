@@ -80,6 +80,8 @@ pub struct Run {
     pub environment: Environment,
     /// One value a window, or one in all.
     pub values: Vec<f64>,
+    /// What an operation cost.
+    pub counters: BTreeMap<String, f64>,
 }
 
 /// Something that cannot be compared, and why.
@@ -288,7 +290,9 @@ fn cell(side: &[Place<'_>], tasks: u32, name: &str) -> Cell {
             Outcome::Measured(measured) => {
                 if let Some(metric) = metric_of(point, name) {
                     let values = measured.values(metric);
-                    cell.runs.push(Run { environment: report.environment.clone(), values });
+                    let (environment, counters) =
+                        (report.environment.clone(), measured.counters.clone());
+                    cell.runs.push(Run { environment, values, counters });
                 }
             }
         }

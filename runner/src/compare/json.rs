@@ -3,7 +3,7 @@
 use serde::Serialize;
 use stats::two_sides::PointJudgement;
 
-use super::curves::{Curve, Unpaired};
+use super::curves::{Curve, CurvePoint, Unpaired};
 use super::files::Column;
 use super::judge::{Against, Beside, Change, Judged};
 
@@ -59,6 +59,18 @@ struct PointOut<'a> {
     evidence: EvidenceOut<'a>,
     lkp: LkpOut,
     mmtests: Option<MmtestsOut>,
+    counters_moved: Vec<MovedOut>,
+}
+
+/// A counter that moved, per operation; the surest and largest first.
+#[derive(Serialize)]
+struct MovedOut {
+    name: String,
+    base: f64,
+    head: f64,
+    ratio: Option<f64>,
+    /// Whether LKP's rule tells the sides apart; null with too few runs.
+    told_apart: Option<bool>,
 }
 
 /// head ÷ base: the value, its interval at the corrected level, and its 95 % interval.
@@ -168,6 +180,7 @@ fn against<'a>(columns: &'a [Column], judged: &'a Judged, a: &'a Against) -> Aga
             .map(|((judgement, beside), point)| PointOut {
                 base_failures: &point.cells[0].failures,
                 head_failures: &point.cells[a.column].failures,
+                counters_moved: moved_out(judged, point, a.column),
                 ..point_out(judgement, beside)
             })
             .collect(),
@@ -209,7 +222,19 @@ fn point_out<'a>(judgement: &'a PointJudgement, beside: &Beside) -> PointOut<'a>
         },
         lkp: lkp_out(&beside.lkp),
         mmtests: beside.mmtests.as_ref().and_then(mmtests_out),
+        counters_moved: Vec::new(),
     }
+}
+
+fn moved_out(judged: &Judged, point: &CurvePoint, column: usize) -> Vec<MovedOut> {
+    let out = |moved: stats::counters::Moved| MovedOut {
+        name: moved.name,
+        base: moved.base,
+        head: moved.head,
+        ratio: moved.ratio,
+        told_apart: moved.apart,
+    };
+    super::counters::of(judged, point, column).into_iter().map(out).collect()
 }
 
 fn lkp_out(lkp: &stats::lkp::Comparison) -> LkpOut {

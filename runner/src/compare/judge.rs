@@ -200,7 +200,7 @@ fn runs(curve: &Curve, column: usize) -> impl Iterator<Item = &Run> {
 }
 
 /// The environment in which the side with fewer runs has most; the smaller one where equal.
-fn shared_environment(curve: &Curve, column: usize) -> Option<&Environment> {
+pub(super) fn shared_environment(curve: &Curve, column: usize) -> Option<&Environment> {
     let mut counts: BTreeMap<&BTreeMap<String, String>, (usize, usize, &Environment)> =
         BTreeMap::new();
     for run in runs(curve, 0) {

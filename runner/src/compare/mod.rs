@@ -4,6 +4,7 @@
 //! [`judge`] gives our verdict with LKP's and mmtests' rules beside it; [`lkp`], [`mmtests`],
 //! [`table`] and [`json`] only print; [`unixbench`] and [`aim`] show each run by itself. The judgement is `stats::two_sides`, the service's own.
 pub mod aim;
+pub mod counters;
 pub mod curves;
 pub mod files;
 pub mod floors;
