@@ -134,6 +134,8 @@ impl Runner {
         command.args(["--warmup", "1", "--windows", &effort.windows.to_string()]);
         command.args(["--window", &format!("{}ms", effort.window.as_millis())]);
         command.arg("--dir").arg(&self.scratch);
+        // Runs of a few seconds: the controls around each would take longer than what they guard.
+        command.arg("--no-controls");
         command.args(["--subject-param", history::CODE]);
         command.args(["--project", history::PROJECT, "--subject", "model"]);
         Ok(command)
