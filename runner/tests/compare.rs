@@ -6,7 +6,6 @@ mod support;
 
 use scalewatch_runner::compare::curves::{Metrics, Paired, pair};
 use scalewatch_runner::compare::files::{Column, Content, Side, SidedReport, columns, parse};
-use scalewatch_runner::compare::floors::Floors;
 use scalewatch_runner::compare::gate::gate;
 use scalewatch_runner::compare::judge::{Judged, Options, judge};
 use scalewatch_runner::compare::{as_lkp, as_mmtests, json, lkp, mmtests, table};
@@ -17,15 +16,6 @@ use wire::Report;
 
 const BASE: &str = "68ac5b3c8db2fda00af594eca4100f326ca9f38d";
 const HEAD: &str = "5387c90490f7f42df3209154ca955a453ee01b41";
-
-fn options() -> Options {
-    Options {
-        across_environments: false,
-        noise_floor: 0.0,
-        floors: Floors::default(),
-        policy: stats::two_sides::Policy::default(),
-    }
-}
 
 fn two(base: Vec<Report>, head: Vec<Report>) -> Vec<Column> {
     columns(vec![
@@ -42,7 +32,7 @@ fn judged(columns: &[Column], metrics: &Metrics, options: &Options) -> (Vec<Judg
 }
 
 fn usual(columns: &[Column]) -> (Vec<Judged>, Paired) {
-    judged(columns, &Metrics::Usual, &options())
+    judged(columns, &Metrics::Usual, &Options::default())
 }
 
 fn code(columns: &[Column]) -> Exit {
@@ -85,7 +75,7 @@ fn operations_per_cpu_second_stand_beside_but_do_not_gate() {
     assert_eq!(judged[1].curve.metric, "ops_per_cpu_s");
     assert_eq!(verdicts(&judged[1]), [(1, Verdict::Regression)]);
     assert_eq!(code(&columns), Exit::Done);
-    let all = self::judged(&columns, &Metrics::All, &options());
+    let all = self::judged(&columns, &Metrics::All, &Options::default());
     assert_eq!(gate(&all.0, &all.1.unpaired, &Metrics::All).0, Exit::Regression);
 }
 
@@ -104,7 +94,7 @@ fn what_did_not_change_passes_and_says_within_what() {
 fn a_noise_floor_hides_what_is_smaller() {
     let columns = two(runs(1, 5, BASE, &[(1, 50_000.0)]), runs(11, 5, HEAD, &[(1, 47_500.0)]));
     let verdict = |noise_floor| {
-        let options = Options { noise_floor, ..options() };
+        let options = Options { noise_floor, ..Options::default() };
         verdicts(&judged(&columns, &Metrics::Usual, &options).0[0])[0].1
     };
     assert_eq!(verdict(0.0), Verdict::Regression);
@@ -127,7 +117,7 @@ fn different_environments_are_said_field_by_field_and_nothing_is_called() {
     assert!(text.contains("  environment: cpu.governor (not known) → powersave\n"), "{text}");
     assert!(text.contains("100 k") && text.contains("50.0 k"), "the figures stand: {text}");
     assert_eq!(code(&columns), Exit::NotEnoughData);
-    let across = Options { across_environments: true, ..options() };
+    let across = Options { across_environments: true, ..Options::default() };
     let (judged, _) = self::judged(&columns, &Metrics::Usual, &across);
     assert_eq!(verdicts(&judged[0]), [(1, Verdict::Regression)]);
 }
@@ -390,7 +380,7 @@ fn degenerate_values_are_judged_and_printed_without_a_number_that_is_none() {
     };
     let verdict = |base: &[f64], head: &[f64]| {
         let columns = two(side(1, BASE, base), side(11, HEAD, head));
-        let (judged, paired) = self::judged(&columns, &Metrics::All, &options());
+        let (judged, paired) = self::judged(&columns, &Metrics::All, &Options::default());
         let text = json::render(&columns, &judged, &paired.unpaired).unwrap();
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
         let tables = table::render(&columns, &judged[0])
@@ -423,23 +413,6 @@ mod published {
         mmtests::Cell { value: Some(new), percent: Some(percent), starred: false }
     }
 
-    fn starred(base: f64, new: f64) -> String {
-        mmtests::cell(&mmtests::Cell { starred: true, ..percent(base, new, Direction::Higher) })
-    }
-
-    #[test]
-    fn mmtests_figures_of_the_orphan_file_come_out_to_the_character() {
-        let plain = |base, new| mmtests::cell(&percent(base, new, Direction::Higher));
-        assert_eq!(starred(14283.52, 67982.45), "    67982.45 * 375.95%*");
-        assert_eq!(starred(14705.88, 14354.07), "    14354.07 *  -2.39%*");
-        assert_eq!(plain(27108.43, 28301.89), "    28301.89 (   4.40%)");
-        assert_eq!(starred(36458.33, 23836.55), "    23836.55 * -34.62%*");
-        assert_eq!(starred(36458.33, 32608.70), "    32608.70 * -10.56%*");
-        assert_eq!(plain(36458.33, 37300.18), "    37300.18 (   2.31%)");
-        let seconds = percent(33.0382, 24.5656, Direction::Lower);
-        assert_eq!(mmtests::cell(&seconds), "       24.57 (  25.64%)");
-    }
-
     #[test]
     fn a_whole_mmtests_table_comes_out_to_the_character() {
         let row = |label: &str, base: f64, new: f64, starred| mmtests::Row {
@@ -466,38 +439,6 @@ Hmean creat_clo-3     27108.43 (   0.00%)    28301.89 (   4.40%)
 Hmean creat_clo-31    14283.52 (   0.00%)    67982.45 * 375.95%*
 ";
         assert_eq!(format!("\n{text}"), expected);
-    }
-
-    #[test]
-    fn the_orphan_list_table_after_the_ramdisk_was_fixed_is_reproduced() {
-        let printed: [(f64, [(f64, f64); 4]); 8] = [
-            (12875.54, [(12765.96, -0.85), (12765.96, -0.85), (12820.51, -0.43), (12875.54, 0.0)]),
-            (
-                20761.25,
-                [(19736.84, -4.93), (20408.16, -1.70), (19736.84, -4.93), (20477.82, -1.37)],
-            ),
-            (22727.27, [(22500.0, -1.0), (24390.24, 7.32), (23255.81, 2.33), (21176.47, -6.82)]),
-            (
-                27149.32,
-                [(24539.88, -9.61), (27272.73, 0.45), (25806.45, -4.95), (21660.65, -20.22)],
-            ),
-            (
-                32397.41,
-                [(27985.08, -13.62), (28957.53, -10.62), (29821.07, -7.95), (23771.79, -26.62)],
-            ),
-            (
-                33898.30,
-                [(30769.23, -9.23), (30981.07, -8.61), (31858.41, -6.02), (26086.96, -23.04)],
-            ),
-            (29005.52, [(29661.02, 2.26), (30746.71, 6.0), (33175.35, 14.38), (24970.27, -13.91)]),
-            (30573.25, [(32000.0, 4.67), (29702.97, -2.85), (34139.40, 11.66), (23668.64, -22.58)]),
-        ];
-        for (base, columns) in printed {
-            for (new, percent_printed) in columns {
-                let ours = percent(base, new, Direction::Higher).percent.unwrap();
-                assert!((ours - percent_printed).abs() < 0.1, "{base} → {new}: {ours}");
-            }
-        }
     }
 
     fn lkp_row(name: &str, base: (f64, Option<u32>), head: (f64, Option<u32>)) -> lkp::Row {
@@ -562,79 +503,5 @@ commit:
         ] {
             assert_eq!(lkp::number(value), shown);
         }
-    }
-
-    /// Percentages that the block allocator's threads printed; they cut where we round, so a
-    /// figure agrees when it is off by less than one of its last digit.
-    #[test]
-    fn the_block_allocators_percentages_are_reproduced_by_the_lkp_column() {
-        for (base, patched, printed) in [
-            (4821.0, 9636.0, "+99.8%"),
-            (4784.0, 4834.0, "+1.04%"),
-            (314_065.0, 337_597.0, "+7.4%"),
-            (316_344.0, 341_440.0, "+7.9%"),
-            (15371.0, 22341.0, "+45.3%"),
-            (6101.0, 9177.0, "+50.4%"),
-            (205_851.0, 219_707.0, "+6.7%"),
-            (207_373.0, 215_732.0, "+4.0%"),
-            (7612.0, 19699.0, "+158%"),
-            (7568.0, 9862.0, "+30.3%"),
-            (21647.0, 53093.0, "+145%"),
-            (9117.0, 14401.0, "+57.9%"),
-        ] {
-            let figures = printed.trim_start_matches('+').trim_end_matches('%');
-            let decimals = figures.split_once('.').map_or(0, |(_, digits)| digits.len());
-            let last_digit = 10_f64.powi(-(decimals as i32)).max(0.1);
-            let one = |rate: f64| vec![rate; 3];
-            let compared = stats::lkp::compare(
-                &one(base),
-                &one(patched),
-                Direction::Higher,
-                stats::lkp::Rule::default(),
-                stats::lkp::Options::default(),
-            );
-            let ours = compared.percent.unwrap();
-            let off = (ours - figures.parse::<f64>().unwrap()).abs();
-            assert!(off < last_digit, "{base} → {patched}: {ours} against {printed}");
-        }
-    }
-
-    /// Threads, base, patched, percent as printed.
-    type Row = (u32, f64, f64, f64);
-
-    /// The sweep of the prefetch bit has one value a side: no point may be called, and the reason
-    /// is said. Its percentages come out as printed.
-    #[test]
-    fn no_point_of_the_prefetch_sweep_may_be_called() {
-        let sweep: [Row; 8] = [
-            (1, 30901.0, 31191.0, 0.938_481),
-            (2, 50874.0, 50504.0, -0.727_287),
-            (4, 66068.0, 64108.0, -2.966_640_4),
-            (8, 63963.0, 61927.0, -3.183_090_2),
-            (16, 47809.0, 47044.0, -1.600_117_1),
-            (32, 42441.0, 42326.0, -0.270_964_4),
-            (64, 39773.0, 39929.0, 0.392_225_9),
-            (128, 37065.0, 36413.0, -1.759_071_9),
-        ];
-        let side = |n, commit, value: fn(&Row) -> f64| {
-            let mut report = a_report(n, commit);
-            report.points = sweep.iter().map(|row| a_point(row.0, &[value(row)])).collect();
-            vec![report]
-        };
-        let columns = two(side(1, BASE, |row| row.1), side(2, HEAD, |row| row.2));
-        let (judged, _) = usual(&columns);
-        let against = &judged[0].against[0];
-        assert_eq!(against.judgement.points.len(), 8);
-        for (point, beside) in against.judgement.points.iter().zip(&against.beside) {
-            assert_eq!(point.verdict, Verdict::NotEnoughData);
-            assert!(point.words().contains("1 value a side"), "{}", point.words());
-            assert!(beside.lkp.too_few);
-            let mmtests = beside.mmtests.as_ref().unwrap();
-            assert!(mmtests.rows.iter().all(|row| !row.starred));
-        }
-        for (beside, row) in against.beside.iter().zip(&sweep) {
-            assert!((beside.lkp.percent.unwrap() - row.3).abs() < 1e-5);
-        }
-        assert_eq!(code(&columns), Exit::NotEnoughData);
     }
 }

@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod compare;
 mod flame;
+mod format;
 mod list;
 mod machine;
 mod register;

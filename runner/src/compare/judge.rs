@@ -14,7 +14,7 @@ use super::curves::{Cell, Curve, Run};
 use super::floors::Floors;
 
 /// How to judge.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
     /// Compare although the environments differ.
     pub across_environments: bool,

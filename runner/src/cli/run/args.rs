@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use clap::ValueEnum;
 
+use super::super::format::Format;
 use super::super::machine::Subject;
 use super::super::upload::Service;
 use super::super::values;
@@ -155,16 +156,20 @@ pub struct CodeArgs {
 
 #[derive(clap::Args)]
 pub struct Output {
+    /// How to print; several, one below the other. The tables of LKP and mmtests and JSON compare
+    /// two sides
+    #[arg(long, value_enum, default_value = "table", value_delimiter = ',', value_name = "FORMAT")]
+    pub format: Vec<Format>,
     /// Write the report as JSON into FILE, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Print will-it-scale's own lines instead of a table
-    #[arg(long, conflicts_with_all = ["json", "upload", "base", "window", "until", "base_exec", "base_dir"])]
+    #[arg(long, conflicts_with_all = ["json", "upload", "base", "window", "until", "base_exec", "base_dir", "format"])]
     pub wis_compat: bool,
     /// Write the csv of will-it-scale's runtest.py into FILE, row by row, and the title beside it:
     /// one workload, processes and threads, every task count unless --tasks says otherwise
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["json", "upload", "base", "window", "wis_compat", "mode"])]
+    #[arg(conflicts_with_all = ["json", "upload", "base", "window", "wis_compat", "mode", "format"])]
     pub wis_csv: Option<PathBuf>,
     /// Put the report into the spool and send it to the service this machine is registered with
     #[arg(long)]

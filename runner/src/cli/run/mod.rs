@@ -9,18 +9,18 @@ mod unixbench;
 mod wis;
 
 use std::fmt::Write;
-use std::path::Path;
 
 use anyhow::Context;
 use wire::{Artefact, Outcome, Point, Report};
 
-use super::compare::verdicts;
+use super::format;
 use super::upload::Destination;
 use super::{print, tell};
 use crate::agent::{StateDir, check_writable, write_atomically};
-use crate::compare::curves::Metrics;
+use crate::compare::curves::{self, Metrics};
 use crate::compare::files::{self, Content, Side, SidedReport};
 use crate::compare::floors::Floors;
+use crate::compare::judge::{self, Judged, Options};
 use crate::exit::{Ended, Exit};
 use crate::harness::{Manner, PointPlan};
 use crate::run::controls::{self, Controls, Stability};
@@ -30,14 +30,17 @@ use crate::run::precision;
 use crate::run::progress::Progress;
 use crate::run::reports::Maker;
 use crate::run::sides::{SideSpec, Sides};
-use crate::run::table;
 use crate::show::figures::counted;
+use args::Output;
 pub use args::{Args, Points};
 
 /// What a run gave.
+#[derive(Default)]
 struct Results {
-    /// For people.
+    /// In the forms asked for.
     shown: String,
+    /// What else is to be said of it, for people.
+    remarks: String,
     /// For the file of `--json`: one JSON value a line.
     json: String,
     /// For the spool.
@@ -57,6 +60,11 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(path) = args.output.json.as_deref().filter(|path| path.as_os_str() != "-") {
         check_writable(path)?;
     }
+    let sides = args.two_sides()?;
+    match &sides {
+        Some(_) => format::check(&args.output.format)?,
+        None => format::check_one_run(&args.output.format)?,
+    }
     let state = StateDir::locate()?;
     let destination = match args.output.upload {
         true => Some(args.service.destination(&state)?),
@@ -64,7 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     };
     // Before the environment is read, and until all is measured.
     let tuned = args.effort.prepare_machine(&state)?;
-    let results = match args.two_sides()? {
+    let results = match sides {
         None if args.unixbench.unixbench => {
             unixbench::run(args, suite, &state, destination.as_ref())?
         }
@@ -72,7 +80,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         None => one_side(args, &suite, &state, destination.as_ref())?,
     };
     drop(tuned);
-    hand_over(&results, args.output.json.as_deref())?;
+    hand_over(&results, &args.output)?;
     let sent = match destination {
         Some(destination) => {
             let spool = state.spool()?;
@@ -110,13 +118,15 @@ fn one_side(
     })?;
     progress.finish();
     let (points, failed) = (measured.points.len(), failed(&measured.points));
-    let mut shown = table::render(&measured.points);
+    let heading = || unixbench::heading(&measured, &suite.dir, state);
+    let shown = format::one_run(&args.output.format, &measured.points, &heading)?;
+    let mut remarks = String::new();
     for (point, until) in measured.points.iter().filter_map(|point| Some((point, until?))) {
         let known = precision::of_point(point, &until);
-        known.into_iter().for_each(|known| add_line(&mut shown, point, &known));
+        known.into_iter().for_each(|known| add_line(&mut remarks, point, &known));
     }
-    say_stability(&mut shown, stability.as_ref());
-    let mut results = Results { shown, json: String::new(), reports: Vec::new(), points, failed };
+    say_stability(&mut remarks, stability.as_ref());
+    let mut results = Results { shown, remarks, points, failed, ..Results::default() };
     if let Some(mut maker) = maker {
         stability.iter().for_each(|stability| maker.attach(as_artefact(stability)));
         let report = maker.report(None, measured, args.code.run_id)?;
@@ -151,10 +161,10 @@ fn two_sides(
     })?;
     progress.finish();
     stability.iter().for_each(|stability| maker.attach(as_artefact(stability)));
-    let mut known = String::new();
+    let mut remarks = String::new();
     if let (Some(until), Some((first, _))) = (until, paired.runs.first()) {
         for (point, paired) in first.points.iter().zip(&paired.points) {
-            add_line(&mut known, point, &paired.in_words(&until));
+            add_line(&mut remarks, point, &paired.in_words(&until));
         }
     }
     let mut lines = Vec::new();
@@ -175,9 +185,13 @@ fn two_sides(
     let columns = files::columns(vec![("run".into(), Content::Sided(lines))])?;
     let metrics = if args.sides.all { Metrics::All } else { Metrics::Usual };
     let (across, floors) = (sides.differ_in_surroundings(), Floors::load(state.place())?);
-    let mut shown = verdicts(&columns, &metrics, across, floors) + &known;
-    say_stability(&mut shown, stability.as_ref());
-    Ok(Results { shown, json, reports, points, failed })
+    let options = Options { across_environments: across, floors, ..Options::default() };
+    let paired = curves::pair(&columns, &metrics);
+    let judged: Vec<Judged> =
+        paired.curves.into_iter().map(|curve| judge::judge(curve, &options)).collect();
+    let shown = format::sides(&args.output.format, &columns, &judged, &paired.unpaired)?;
+    say_stability(&mut remarks, stability.as_ref());
+    Ok(Results { shown, remarks, json, reports, points, failed })
 }
 
 /// Measures with the controls before and after, unless they are not wanted.
@@ -249,18 +263,23 @@ fn json_line(value: &impl serde::Serialize) -> anyhow::Result<String> {
 }
 
 /// Prints the results and writes the file of `--json`; where that is standard output, people read
-/// theirs on standard error.
-fn hand_over(results: &Results, json: Option<&Path>) -> anyhow::Result<()> {
-    match json {
+/// theirs on standard error, and where the results are for programs, what else is to be said.
+fn hand_over(results: &Results, output: &Output) -> anyhow::Result<()> {
+    let Results { shown, remarks, .. } = results;
+    match output.json.as_deref() {
         Some(path) if path.as_os_str() == "-" => {
             print(&results.json)?;
-            tell(results.shown.trim_end());
-            Ok(())
+            tell((shown.clone() + remarks).trim_end());
+            return Ok(());
         }
-        Some(path) => {
-            write_atomically(path, results.json.as_bytes(), 0o644)?;
-            print(&results.shown)
+        Some(path) => write_atomically(path, results.json.as_bytes(), 0o644)?,
+        None => {}
+    }
+    match output.format.iter().any(|format| format.is_for_programs()) && !remarks.is_empty() {
+        true => {
+            tell(remarks.trim());
+            print(shown)
         }
-        None => print(&results.shown),
+        false => print(&(shown.clone() + remarks)),
     }
 }

@@ -1,6 +1,7 @@
 //! `run --unixbench`: its protocol, its progress, its report.
 
 use std::io::Write;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -25,7 +26,7 @@ pub struct Unixbench {
     /// disks synced before each, the worst third dropped [default tests: all of its index]
     #[arg(long, conflicts_with_all = [
         "tasks", "mode", "parameters", "param_sweep", "windows", "window", "warmup", "placement",
-        "base", "base_exec", "base_dir", "until", "wis_compat",
+        "base", "base_exec", "base_dir", "until", "wis_compat", "wis_csv", "format",
     ])]
     pub unixbench: bool,
     /// Copies at once, each number a run of its own, written as for --tasks
@@ -105,9 +106,9 @@ pub fn run(
     let (points, failed) = (measured.points.len(), failed(&measured.points));
     let shown = match &maker {
         Some(_) => String::new(),
-        None => report::render(&heading(&measured, &suite, state)?, &measured.points),
+        None => report::render(&heading(&measured, &suite.dir, state)?, &measured.points),
     };
-    let mut results = Results { shown, json: String::new(), reports: Vec::new(), points, failed };
+    let mut results = Results { shown, points, failed, ..Results::default() };
     if let Some(maker) = maker {
         let made = maker.report(None, measured, args.code.run_id)?;
         results.shown = report::render(&Heading::of(&made), &made.points);
@@ -117,9 +118,10 @@ pub fn run(
     Ok(results)
 }
 
-fn heading(measured: &Measured, suite: &Suite, state: &StateDir) -> anyhow::Result<Heading> {
+/// Where and when it was, for a run that is not kept.
+pub fn heading(measured: &Measured, dir: &Path, state: &StateDir) -> anyhow::Result<Heading> {
     let machine = machine::machine(state.path()?).context("cannot identify this machine")?;
-    let environment = machine::environment(&suite.dir, wire::Subject::Program);
+    let environment = machine::environment(dir, wire::Subject::Program);
     Ok(Heading {
         system: machine.name,
         kernel: environment.0.get("kernel.release").cloned().unwrap_or_default(),
