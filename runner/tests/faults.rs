@@ -1,28 +1,13 @@
 //! What goes wrong while measuring, made to happen by real means: the point says what it was, and
 //! nothing stays behind.
 
+mod support;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
-/// Processes with `dir` (or a folder below it) as working directory.
-fn processes_in(dir: &Path) -> Vec<u32> {
-    let numbers = fs::read_dir("/proc").expect("/proc is mounted").flatten();
-    let pids = numbers.filter_map(|e| e.file_name().to_string_lossy().parse::<u32>().ok());
-    let inside =
-        |pid: &u32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir));
-    pids.filter(inside).collect()
-}
-
-/// Looks until `what` holds; the tests' only way to wait for another process.
-fn until(what: impl Fn() -> bool) {
-    let began = std::time::Instant::now();
-    while !what() {
-        assert!(began.elapsed() < Duration::from_secs(60), "it never came to be");
-        std::thread::yield_now();
-    }
-}
+use support::points::{processes_in, until};
 
 /// The runner, at work in `home`.
 fn runner(home: &Path, arguments: &[&str]) -> Command {
@@ -210,7 +195,13 @@ fn task_7_of_8_that_dies_fails_the_point_and_is_named() {
 }
 
 #[test]
-fn a_task_that_is_moved_to_another_cpu_fails_the_point() {
+fn a_task_that_is_moved_to_another_cpu_fails_the_point_of_windows_or_of_rounds() {
+    moved_task_fails_the_point(&LONG);
+    let rounds = ["run", "aim/creat-close-fixed", "-p", "jobs=1", "--windows", "100000"];
+    moved_task_fails_the_point(&[&rounds[..], &["--warmup", "0"]].concat());
+}
+
+fn moved_task_fails_the_point(run: &[&str]) {
     if scalewatch_runner::harness::allowed_cpus().expect("some").len() < 2 {
         eprintln!("skipped: there is no other CPU");
         return;
@@ -218,7 +209,7 @@ fn a_task_that_is_moved_to_another_cpu_fails_the_point() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let home = fs::canonicalize(dir.path()).expect("the folder exists");
     let arguments = ["--tasks", "1", "--window", "20ms", "--no-controls"];
-    let mut command = runner(&home, &[&LONG[..], &arguments].concat());
+    let mut command = runner(&home, &[run, &arguments].concat());
     let parent = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let parent = parent.expect("the runner starts");
     // Placed: it has fewer CPUs than its parent.

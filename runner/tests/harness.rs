@@ -1,6 +1,8 @@
 //! The harness on real workloads: shapes, failures, and what must not be left behind. No rate of
 //! this machine is asserted.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -8,58 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use scalewatch_runner::harness::{self, Mode, Placement, PointPlan};
-use wire::{Failure, Measured, Outcome, Point};
-
-fn plan(workload: &str, dir: &Path) -> PointPlan {
-    harness::set_child_executable(env!("CARGO_BIN_EXE_scalewatch-runner"));
-    PointPlan {
-        workload: workload.into(),
-        parameters: BTreeMap::new(),
-        mode: Mode::Process,
-        tasks: 2,
-        placement: Placement::Core,
-        warmup_windows: 1,
-        windows: 3,
-        window: Duration::from_millis(20),
-        dir: dir.into(),
-    }
-}
-
-fn measured(point: Point) -> Measured {
-    match point.outcome {
-        Outcome::Measured(measured) => measured,
-        Outcome::Failed(failure) => panic!("{} failed: {failure:?}", point.workload),
-    }
-}
-
-fn failed(point: Point) -> Failure {
-    match point.outcome {
-        Outcome::Failed(failure) => failure,
-        Outcome::Measured(_) => panic!("{} was measured", point.workload),
-    }
-}
-
-fn is_empty(dir: &Path) -> bool {
-    fs::read_dir(dir).expect("the directory is readable").next().is_none()
-}
-
-/// Processes with `dir` (or a folder below it) as working directory.
-fn processes_in(dir: &Path) -> Vec<u32> {
-    let numbers = fs::read_dir("/proc").expect("/proc is mounted").flatten();
-    let pids = numbers.filter_map(|e| e.file_name().to_string_lossy().parse::<u32>().ok());
-    let inside =
-        |pid: &u32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir));
-    pids.filter(inside).collect()
-}
-
-/// Looks until `what` holds; the tests' only way to wait for another process.
-fn until(what: impl Fn() -> bool) {
-    let began = std::time::Instant::now();
-    while !what() {
-        assert!(began.elapsed() < Duration::from_secs(60), "it never came to be");
-        std::thread::yield_now();
-    }
-}
+use support::points::{failed, is_empty, measured, plan, processes_in, until};
 
 #[test]
 fn a_point_has_every_window_of_every_task_with_its_cpu_time() {
@@ -411,13 +362,15 @@ fn a_full_file_system_makes_a_failed_point_with_its_errno() {
 fn measures_on_a_full_file_system() {
     let Some(dir) = std::env::var_os("SCALEWATCH_TEST_DIR") else { return };
     for mode in [Mode::Process, Mode::Thread] {
-        let filling = PointPlan { mode, ..plan("fallocate/append-truncate", dir.as_ref()) };
+        // As long as it takes on a busy machine: the failure ends it.
+        let plan = |workload| PointPlan { mode, windows: 1000, ..plan(workload, dir.as_ref()) };
+        let filling = plan("fallocate/append-truncate");
         let failure = failed(harness::measure(&filling, &mut |_, _| {}).expect("failure is data"));
         assert_eq!((failure.call.as_str(), failure.errno), ("fallocate", Some(libc::ENOSPC)));
         assert!(is_empty(dir.as_ref()));
         // A mapping of a file that may be filled is refused; one that fills it in passing is told of.
         for (memory, call) in [("file-shared", "space"), ("file-private", "page fault")] {
-            let mut mapping = PointPlan { mode, ..plan("mm/fault", dir.as_ref()) };
+            let mut mapping = plan("mm/fault");
             mapping.parameters.insert("memory".into(), memory.into());
             let failure =
                 failed(harness::measure(&mapping, &mut |_, _| {}).expect("failure is data"));
@@ -451,41 +404,4 @@ fn measures_in_a_process_of_its_own() {
     let Some(dir) = std::env::var_os("SCALEWATCH_TEST_DIR") else { return };
     let plan = PointPlan { window: Duration::from_secs(600), ..plan("file/open", dir.as_ref()) };
     harness::measure(&plan, &mut |_, _| {}).expect("the plan is good");
-}
-
-#[test]
-fn a_window_of_fixed_work_is_the_same_work_each_time_and_ends_with_the_slowest() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    for mode in [Mode::Process, Mode::Thread] {
-        let parameters = BTreeMap::from([("size".to_owned(), "300".to_owned())]);
-        let plan = PointPlan { mode, parameters, ..plan("orphan/truncate-bytes", dir.path()) };
-        let mut heard = vec![];
-        let point = harness::measure(&plan, &mut |done, w| heard.push((done, w.clone())));
-        let measured = measured(point.expect("the plan is good"));
-        assert_eq!(heard.iter().map(|h| h.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
-        assert!(heard.iter().all(|h| h.1.ops == [300, 300]), "{heard:?}");
-        let elapsed = measured.metrics.iter().find(|m| m.name == "elapsed_s").expect("it has one");
-        let windows: Vec<f64> = measured.windows.iter().map(|w| w.dt_ns as f64 / 1e9).collect();
-        assert_eq!(measured.values(elapsed), windows);
-        assert!(is_empty(dir.path()));
-    }
-}
-
-#[test]
-fn a_fault_in_fixed_work_ends_the_point() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let plan = plan("aim/creat-close-fixed", dir.path());
-    let point = harness::measure(&plan, &mut |done, _| {
-        if done == 1 {
-            // Tasks wait for the next release, or are at work: both end without their folder. Who is
-            // at work may make a file while its folder is being removed, so that it takes another try.
-            let folder = fs::read_dir(dir.path()).expect("readable").flatten().next();
-            let folder = folder.expect("the point's folder").path();
-            until(|| fs::remove_dir_all(&folder).is_ok() || !folder.exists());
-        }
-    });
-    let failure = failed(point.expect("the plan is good"));
-    assert_eq!(failure.errno, Some(2), "{failure:?}");
-    assert!(["creat", "unlink"].contains(&failure.call.as_str()), "{failure:?}");
-    assert!(processes_in(dir.path()).is_empty());
 }

@@ -7,12 +7,17 @@ use std::process::{Command, Output, Stdio};
 
 use wire::{Artefact, Outcome, Report};
 
-/// Notes its arguments; records a word, and prints one sample of what it recorded.
+/// Notes its arguments; records a word once the first task has run, and prints one sample of what it recorded.
 const PERF: &str = r#"#!/bin/sh
 echo "$@" >> "$CALLS"
 case $1 in
 record)
+    while [ "$1" != -t ]; do shift; done
+    task=${2%%,*}
     while [ "$1" != -o ]; do shift; done
+    # Until the task has run on: nothing is recorded of one that waits.
+    before=$(cat "/proc/$task/schedstat")
+    while [ "$(cat "/proc/$task/schedstat")" = "$before" ]; do :; done
     printf recorded > "$2" ;;
 script)
     while [ "$1" != -i ]; do shift; done
@@ -63,8 +68,12 @@ impl Home {
 
     /// Measures `sys/getppid` in two tasks; more arguments are added.
     fn measure(&self, leaf: &str, json: &str, more: &[&str]) -> Output {
+        self.measure_a("sys/getppid", leaf, json, more)
+    }
+
+    fn measure_a(&self, workload: &str, leaf: &str, json: &str, more: &[&str]) -> Output {
         let args = [
-            &["run", "sys/getppid", "--tasks", "2", "--windows", "2", "--warmup", "1"][..],
+            &["run", workload, "--tasks", "2", "--windows", "2", "--warmup", "1"][..],
             &[
                 "--window",
                 "5ms",
@@ -107,6 +116,17 @@ fn the_tasks_alone_are_profiled_and_their_stacks_go_with_the_report() {
     assert!(calls.lines().next().unwrap().ends_with("-- sleep 0.02"), "{calls}");
     let folded = home.run("", &["flame", "--folded", "a.json"]);
     assert_eq!(words(&folded.stdout), "exe;getppid;do_syscall_64;slow_path 1\n");
+}
+
+#[test]
+fn tasks_of_fixed_work_go_on_with_their_rounds_while_they_are_profiled() {
+    let home = Home::with_perf(Some(PERF));
+    let output = home.measure_a("aim/creat-close-fixed", "slow_path", "a.json", &["-p", "jobs=2"]);
+    assert!(output.status.success(), "{}", words(&output.stderr));
+    let report = report(&home.path("a.json"));
+    let Outcome::Measured(measured) = &report.points[0].outcome else { panic!("it failed") };
+    assert!(measured.windows.iter().all(|window| window.ops == [2000, 2000]));
+    assert_eq!(report.artefacts.len(), 1, "{}", words(&output.stderr));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use wire::{Disturbance, Window};
+use wire::Disturbance;
 
 /// One reading; a part that this kernel does not offer is none.
 pub(crate) struct Reading {
@@ -53,9 +53,8 @@ impl Reading {
         }
     }
 
-    /// What happened since `earlier`, the measured `windows` lying between.
-    pub fn since(&self, earlier: &Reading, windows: &[Window]) -> Disturbance {
-        let tasks_ns: u64 = windows.iter().flat_map(|w| &w.cpu_ns).sum();
+    /// What happened since `earlier`; the tasks received `tasks_ns` of CPU time meanwhile.
+    pub fn since(&self, earlier: &Reading, tasks_ns: u64) -> Disturbance {
         let cpu = self.cpu.zip(earlier.cpu);
         let switches = self.switches.zip(earlier.switches);
         let less = |now: u64, then: u64| now.saturating_sub(then);
@@ -182,8 +181,7 @@ mod tests {
             pressure_us: None,
             switches: None,
         };
-        let window = Window { dt_ns: 1, ops: vec![1], cpu_ns: vec![4 * TICK_NS] };
-        let found = reading(110, 3).since(&reading(100, 1), &[window]);
+        let found = reading(110, 3).since(&reading(100, 1), 4 * TICK_NS);
         assert_eq!(found.other_cpu_ns, Some(6 * TICK_NS));
         assert_eq!(found.steal_ns, Some(2 * TICK_NS));
         assert_eq!((found.cpu_pressure_ns, found.voluntary_switches), (None, None));

@@ -45,15 +45,13 @@ impl Control {
 }
 
 /// The sampler's side: waits for all tasks, opens the gate, waits for each one's first operation.
-/// Answers the start skew, ns.
 ///
 /// # Errors
 /// A task that failed, died or did not get ready in time.
-pub(crate) fn start_all(control: &Control, areas: &Areas, tasks: &Tasks) -> Attempt<u64> {
+pub(crate) fn start_all(control: &Control, areas: &Areas, tasks: &Tasks) -> Attempt<()> {
     await_all(control, tasks, 1, SETUP_LIMIT)?;
     control.open_gate(1);
-    await_first_operations(control, areas, tasks)?;
-    Ok(start_skew_ns(areas, tasks))
+    await_first_operations(control, areas, tasks)
 }
 
 /// Waits until every task stands before the `opening`th opening of the gate.

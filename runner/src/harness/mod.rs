@@ -5,6 +5,7 @@
 //! writes the outcome to its standard output. Whatever happens in it, the caller gets a point.
 
 mod again;
+mod around;
 pub mod atomic;
 mod child;
 mod disturbance;
@@ -17,6 +18,7 @@ mod manner;
 mod memory;
 mod message;
 mod outbox;
+mod pace;
 mod parent;
 mod partner;
 mod place;
@@ -32,6 +34,7 @@ mod stay;
 pub(crate) mod sys;
 mod tally;
 mod tend;
+mod timed;
 mod watch;
 mod window;
 mod workload;

@@ -8,19 +8,19 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use wire::{Measured, Window};
+use wire::Window;
 
-use super::disturbance::Reading;
 use super::fault::{Attempt, Fault};
 use super::gate::{self, SETUP_LIMIT};
-use super::job::Job;
 use super::message::Message;
+use super::pace::{Pace, Scene, Tell};
 use super::shared::{HEAD, Ticks};
-use super::spawn::{Stage, Tasks};
+use super::spawn::Stage;
 use super::tally::Tally;
-use super::window::{self, Clocks, Edge};
-use super::workload::{Task, Workload};
-use super::{evidence, sampler, sys};
+use super::watch::Watch;
+use super::window::Edge;
+use super::workload::Task;
+use super::{futex, sys};
 
 /// Word of a task's area that holds the time it finished its work.
 const FINISHED_AT: usize = HEAD - 2;
@@ -45,86 +45,94 @@ pub(crate) fn work(stage: &Stage, task: u32, running: &mut dyn Task) -> Attempt<
     Ok(())
 }
 
-/// Measures rounds and checks the workload's result.
-///
-/// # Errors
-/// What failed; nothing measured before it is kept.
-pub(crate) fn sample(
-    job: &Job,
-    workload: &Workload,
-    stage: &Stage,
-    tasks: &Tasks,
-    tell: &mut dyn FnMut(&Message),
-) -> Attempt<Measured> {
-    gate::await_all(stage.control, tasks, 1, SETUP_LIMIT)?;
-    tell(&Message::Started);
-    let (clocks, threads) = Clocks::of(tasks, stage.partners)?;
-    let (mut windows, mut tallies): (Vec<Window>, Vec<Tally>) = (vec![], vec![]);
-    let mut start_skew_ns = 0;
-    let mut before = Reading::now(&threads);
-    let counted = || evidence::Reading::now(&threads, job.directory());
-    let mut counted_before = counted();
-    for done in 1..=job.warmup_windows + job.windows {
-        if done == job.warmup_windows + 1 {
-            before = Reading::now(&threads);
-            counted_before = counted();
-        }
-        let (window, tally) = round(stage, tasks, &clocks, done, tell)?;
-        tell(&Message::Window { done, window: window.clone() });
-        if done > job.warmup_windows {
-            start_skew_ns = start_skew_ns.max(gate::start_skew_ns(&stage.areas, tasks));
-            windows.push(window);
-            tallies.push(tally);
-        }
-    }
-    let disturbance = Reading::now(&threads).since(&before, &windows);
-    let counters = counted().since(&counted_before, sampler::operations(&tallies));
-    stage.prepared.verify(&|word| window::total(&stage.areas, job.tasks, word))?;
-    let found = stage.prepared.found();
-    Ok(Measured {
-        placement: stage.placement.clone(),
-        start_skew_ns,
-        warmup_windows: job.warmup_windows,
-        metrics: sampler::metrics(workload, job.tasks, &tallies, &found),
-        windows,
-        disturbance,
-        counters,
-    })
+/// The sampler's side.
+pub(crate) struct Rounds<'a> {
+    scene: &'a Scene<'a>,
+    watch: Watch,
+    /// Which opening of the gate is next: an odd one releases the tasks to their work, an even one
+    /// to make themselves ready again.
+    opening: u32,
+    start_skew_ns: u64,
 }
 
-/// One round, the `nth` from 1: from the release to the last task's finish.
-fn round(
-    stage: &Stage,
-    tasks: &Tasks,
-    clocks: &Clocks,
-    nth: u32,
-    tell: &mut dyn FnMut(&Message),
-) -> Attempt<(Window, Tally)> {
-    let (release, finish) = (2 * nth - 1, 2 * nth);
-    if nth > 1 {
-        stage.control.open_gate(release - 1);
-        gate::await_all(stage.control, tasks, release, SETUP_LIMIT)?;
+impl<'a> Rounds<'a> {
+    /// The tasks have gathered for the first round.
+    pub fn begin(scene: &'a Scene<'a>) -> Rounds<'a> {
+        Rounds { scene, watch: Watch::start(), opening: 1, start_skew_ns: 0 }
     }
-    let edge = Edge::read(&stage.areas, clocks)?;
-    let released_at = sys::monotonic_ns();
-    stage.control.open_gate(release);
-    let began = Instant::now();
-    while gate::await_all(stage.control, tasks, finish, SIGN_OF_LIFE).is_err() {
-        tasks.check(stage.control)?;
-        if began.elapsed() > ROUND_LIMIT {
-            let detail = format!("not all tasks finished their work in {ROUND_LIMIT:?}");
-            return Err(Fault::wrong("round", detail));
+
+    /// Opens the gate and answers which opening is next.
+    fn open(&mut self) -> u32 {
+        self.scene.stage.control.open_gate(self.opening);
+        self.opening += 1;
+        self.opening
+    }
+
+    fn is_before_a_round(&self) -> bool {
+        self.opening % 2 == 1
+    }
+}
+
+impl Pace for Rounds<'_> {
+    fn gather(&mut self) -> Attempt<()> {
+        if !self.is_before_a_round() {
+            self.open();
         }
-        tell(&Message::Started);
+        let Scene { stage, tasks, .. } = self.scene;
+        gate::await_all(stage.control, tasks, self.opening, SETUP_LIMIT)
     }
-    let (mut window, mut tally) = Edge::read(&stage.areas, clocks)?.since(&edge);
-    let finished = |task| {
-        let at = stage.areas.of(task)[FINISHED_AT].load(Ordering::Relaxed);
-        at.saturating_sub(released_at).max(1)
-    };
-    tally.finish_ns = (0..tasks.count()).map(finished).collect();
-    tally.dt_ns = tally.finish_ns.iter().copied().max().unwrap_or(1);
-    window.dt_ns = i64::try_from(tally.dt_ns)
-        .map_err(|_| Fault::wrong("clock", "a round longer than the clock can say"))?;
-    Ok((window, tally))
+
+    /// Every round begins at its own release.
+    fn restart(&mut self) -> Attempt<()> {
+        Ok(())
+    }
+
+    fn window(&mut self, _length: Duration, tell: Tell<'_>) -> Attempt<(Window, Tally)> {
+        self.watch.restart();
+        let Scene { stage, tasks, clocks, .. } = self.scene;
+        let edge = Edge::read(&stage.areas, clocks)?;
+        let released_at = sys::monotonic_ns();
+        let finish = self.open();
+        let began = Instant::now();
+        while gate::await_all(stage.control, tasks, finish, SIGN_OF_LIFE).is_err() {
+            tasks.check(stage.control)?;
+            if began.elapsed() > ROUND_LIMIT {
+                let detail = format!("not all tasks finished their work in {ROUND_LIMIT:?}");
+                return Err(Fault::wrong("round", detail));
+            }
+            tell(&Message::Started);
+        }
+        let (mut window, mut tally) = Edge::read(&stage.areas, clocks)?.since(&edge);
+        let finished = |task| {
+            let at = stage.areas.of(task)[FINISHED_AT].load(Ordering::Relaxed);
+            at.saturating_sub(released_at).max(1)
+        };
+        tally.finish_ns = (0..tasks.count()).map(finished).collect();
+        tally.dt_ns = tally.finish_ns.iter().copied().max().unwrap_or(1);
+        window.dt_ns = i64::try_from(tally.dt_ns)
+            .map_err(|_| Fault::wrong("clock", "a round longer than the clock can say"))?;
+        self.start_skew_ns = self.start_skew_ns.max(gate::start_skew_ns(&stage.areas, tasks));
+        Ok((window, tally))
+    }
+
+    fn what_disturbed(&mut self, window: &Window) -> Option<String> {
+        self.watch.judge(window)
+    }
+
+    fn is_apart(&self) -> bool {
+        true
+    }
+
+    fn start_skew_ns(&self) -> u64 {
+        self.start_skew_ns
+    }
+
+    fn go_on(&mut self, patience: Duration) {
+        let Scene { stage, tasks, .. } = self.scene;
+        let ready = stage.control.ready.load(Ordering::Acquire);
+        match ready == tasks.count() * self.opening {
+            true => drop(self.open()),
+            false => futex::wait(&stage.control.ready, ready, Some(patience)),
+        }
+    }
 }

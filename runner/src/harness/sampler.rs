@@ -1,26 +1,30 @@
 //! The sampler: opens the gate, takes the windows, stops what can stop, makes the outcome.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use wire::{DisturbedWindow, Measured, Metric, Window};
+use wire::{Disturbance, DisturbedWindow, Measured, Metric, Window};
 
-use super::disturbance::Reading;
-use super::fault::{Attempt, Fault};
+use super::around::Around;
+use super::evidence;
+use super::fault::Attempt;
+use super::gate::{self, SETUP_LIMIT};
 use super::job::{Job, Recording};
 use super::memory::Gauge;
 use super::message::Message;
+use super::pace::{Pace, Scene, Tell};
+use super::rounds::Rounds;
 use super::spawn::{Stage, Tasks};
 use super::stay::Places;
 use super::tally::{Tally, side_metrics};
 use super::tend::Tending;
-use super::watch::Watch;
-use super::window::{self, Clocks, Edge};
+use super::timed::{self, Timed};
+use super::window::{self, Clocks};
 use super::workload::Workload;
-use super::{evidence, futex, rounds};
 
-/// Longest wait for the tasks of a workload that can stop.
-const STOP_LIMIT: Duration = Duration::from_secs(30);
+/// Longest window in which the processor counts.
+const LONGEST_COUNTED: Duration = Duration::from_secs(1);
 
 /// Measures the tasks and checks the workload's result.
 ///
@@ -33,32 +37,84 @@ pub(crate) fn sample(
     tasks: &Tasks,
     gauge: &Gauge,
     tending: Option<Tending>,
-    tell: &mut dyn FnMut(&Message),
+    tell: Tell<'_>,
 ) -> Attempt<Measured> {
-    if stage.prepared.fixed_work() {
-        return rounds::sample(job, workload, stage, tasks, tell);
+    let fixed_work = stage.prepared.fixed_work();
+    match fixed_work {
+        true => gate::await_all(stage.control, tasks, 1, SETUP_LIMIT)?,
+        false => gate::start_all(stage.control, &stage.areas, tasks)?,
     }
-    let start_skew_ns = super::gate::start_all(stage.control, &stage.areas, tasks)?;
     tell(&Message::Started);
     let (clocks, threads) = Clocks::of(tasks, stage.partners)?;
-    let places = Places::of(&threads);
+    let scene = Scene { job, stage, tasks, clocks };
+    let pace: &mut dyn Pace = match fixed_work {
+        true => &mut Rounds::begin(&scene),
+        false => &mut Timed::begin(&scene)?,
+    };
+    let mut around = Around::new(&threads, job.directory());
+    let taken = take(&scene, pace, &mut around, gauge, &threads, tell)?;
+    let disturbance = Disturbance {
+        remeasured_windows: taken.again.len() as u32,
+        windows: taken.disturbed,
+        ..around.disturbance()
+    };
+    let mut counters = around.counters(operations(&taken.windows) + operations(&taken.again));
+    counters.extend(count_processor(job, pace, &threads, tell)?);
+    let start_skew_ns = pace.start_skew_ns();
+    let verify = || stage.prepared.verify(&|word| window::total(&stage.areas, job.tasks, word));
+    if fixed_work {
+        // Before the profile, which ends in the middle of a round.
+        verify()?;
+    }
+    profile(job, stage, pace, &threads, tell);
+    tasks.check(stage.control)?;
+    if workload.can_stop {
+        timed::stop(stage, tasks)?;
+        if let Some(tending) = tending {
+            tending.end();
+        }
+        verify()?;
+    }
+    let found = stage.prepared.found();
+    Ok(Measured {
+        placement: stage.placement.clone(),
+        start_skew_ns,
+        warmup_windows: job.warmup_windows,
+        metrics: metrics(workload, job.tasks, &taken.tallies, &found),
+        windows: taken.windows,
+        disturbance,
+        counters,
+    })
+}
+
+/// Takes windows until there are enough.
+fn take(
+    scene: &Scene<'_>,
+    pace: &mut dyn Pace,
+    around: &mut Around<'_>,
+    gauge: &Gauge,
+    threads: &[libc::pid_t],
+    tell: Tell<'_>,
+) -> Attempt<Taken> {
+    let Scene { job, stage, .. } = scene;
+    let places = Places::of(threads);
     let mut taken = Taken::default();
-    let mut watch = Watch::start(job.window());
-    let mut before = Reading::now(&threads);
-    let counted = || evidence::Reading::now(&threads, job.directory());
-    let mut counted_before = counted();
-    let mut edge = Edge::read(&stage.areas, &clocks)?;
-    let (mut done, mut began) = (0, Instant::now());
+    let (mut done, mut began) = (0, None);
     loop {
-        sleep(stage, job.window());
-        tasks.check(stage.control)?;
-        let next = Edge::read(&stage.areas, &clocks)?;
-        let (window, mut tally) = next.since(&edge);
-        edge = next;
+        let measured = done >= job.warmup_windows;
+        pace.gather()?;
+        if measured && around.open() {
+            pace.restart()?;
+            began.get_or_insert_with(Instant::now);
+        }
+        let (window, mut tally) = pace.window(job.window(), tell)?;
         places.check()?;
-        let why = watch.judge(&window);
-        if done >= job.warmup_windows && why.is_some() && taken.again.len() < job.remeasure as usize
-        {
+        let why = pace.what_disturbed(&window);
+        around.add(&window);
+        if pace.is_apart() {
+            around.close();
+        }
+        if measured && why.is_some() && taken.again.len() < job.remeasure as usize {
             taken.again.push(window);
             // A sign of life.
             tell(&Message::Started);
@@ -66,70 +122,48 @@ pub(crate) fn sample(
         }
         done += 1;
         tell(&Message::Window { done, window: window.clone() });
-        if done == job.warmup_windows {
-            before = Reading::now(&threads);
-            counted_before = counted();
-            edge = Edge::read(&stage.areas, &clocks)?;
-            watch.restart();
-            began = Instant::now();
-        } else if done > job.warmup_windows {
+        if measured {
             if stage.prepared.watches_memory() {
                 tally.held = gauge.read();
             }
             taken.keep(window, tally, why);
-            if taken.is_enough(job, began.elapsed()) {
-                break;
+            if taken.is_enough(job, began.map_or(Duration::ZERO, |at: Instant| at.elapsed())) {
+                around.close();
+                return Ok(taken);
             }
         }
     }
-    let Taken { windows, tallies, disturbed, again } = taken;
-    let all = [windows.as_slice(), again.as_slice()].concat();
-    let disturbance = wire::Disturbance {
-        remeasured_windows: again.len() as u32,
-        windows: disturbed,
-        ..Reading::now(&threads).since(&before, &all)
-    };
-    let done_again: u64 = again.iter().flat_map(|window| &window.ops).sum();
-    let all_operations = operations(&tallies) + done_again;
-    let mut counters = counted().since(&counted_before, all_operations);
-    let window = job.window();
-    let sleep = |window| sleep(stage, window);
-    counters.extend(evidence::count_processor(stage, &threads, &clocks, window, sleep)?);
-    profile(job, stage, &threads, tell);
-    tasks.check(stage.control)?;
-    if workload.can_stop {
-        stop(stage, tasks)?;
-        if let Some(tending) = tending {
-            tending.end();
-        }
-        stage.prepared.verify(&|word| window::total(&stage.areas, job.tasks, word))?;
-    }
-    let found = stage.prepared.found();
-    Ok(Measured {
-        placement: stage.placement.clone(),
-        start_skew_ns,
-        warmup_windows: job.warmup_windows,
-        metrics: metrics(workload, job.tasks, &tallies, &found),
-        windows,
-        disturbance,
-        counters,
+}
+
+/// What the processor counts in one more window.
+fn count_processor(
+    job: &Job,
+    pace: &mut dyn Pace,
+    threads: &[libc::pid_t],
+    tell: Tell<'_>,
+) -> Attempt<BTreeMap<String, f64>> {
+    pace.gather()?;
+    evidence::count_processor(threads, || {
+        pace.restart()?;
+        let (_, tally) = pace.window(job.window().min(LONGEST_COUNTED), tell)?;
+        Ok(tally.word(0))
     })
 }
 
 /// Lets the tasks run on for their profile, where one is wanted.
-fn profile(job: &Job, stage: &Stage, threads: &[libc::pid_t], tell: &mut dyn FnMut(&Message)) {
+fn profile(job: &Job, stage: &Stage, pace: &mut dyn Pace, threads: &[libc::pid_t], tell: Tell<'_>) {
     let Some(Recording { length_ns, file }) = &job.profile else { return };
     let ends = |patience| {
-        sleep(stage, patience);
+        pace.go_on(patience);
         stage.control.alarm.load(Ordering::Acquire) != 0
     };
     let recorded = evidence::record(threads, Duration::from_nanos(*length_ns), file, ends);
     tell(&Message::Profiled(recorded.map(str::to_owned)));
 }
 
-/// Operations of all windows.
-pub(super) fn operations(tallies: &[Tally]) -> u64 {
-    tallies.iter().map(|tally| tally.word(0)).sum()
+/// Operations of all tasks in these windows.
+fn operations(windows: &[Window]) -> u64 {
+    windows.iter().flat_map(|window| &window.ops).sum()
 }
 
 /// The windows so far.
@@ -157,37 +191,8 @@ impl Taken {
     }
 }
 
-/// Sleeps for one window, or until the alarm.
-fn sleep(stage: &Stage, window: Duration) {
-    let began = Instant::now();
-    while let Some(left) = window.checked_sub(began.elapsed()).filter(|left| !left.is_zero()) {
-        if stage.control.alarm.load(Ordering::Acquire) != 0 {
-            return;
-        }
-        futex::wait(&stage.control.alarm, 0, Some(left));
-    }
-}
-
-fn stop(stage: &Stage, tasks: &Tasks) -> Attempt<()> {
-    let began = Instant::now();
-    stage.control.stop.store(1, Ordering::Release);
-    futex::wake(&stage.control.stop, 1);
-    loop {
-        let stopped = stage.control.stopped.load(Ordering::Acquire);
-        tasks.check(stage.control)?;
-        if stopped == tasks.count() {
-            return Ok(());
-        }
-        if began.elapsed() > STOP_LIMIT {
-            let detail = format!("{stopped} of {} tasks stopped in {STOP_LIMIT:?}", tasks.count());
-            return Err(Fault::wrong("stop", detail));
-        }
-        futex::wait(&stage.control.stopped, stopped, Some(Duration::from_millis(50)));
-    }
-}
-
 /// The metrics of a point: the usual ones, then the workload's own.
-pub(super) fn metrics(
+fn metrics(
     workload: &Workload,
     tasks: u32,
     tallies: &[Tally],

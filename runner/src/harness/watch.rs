@@ -12,12 +12,12 @@ const STEAL_LIMIT: f64 = 0.02;
 /// Share of the machine's CPU time that others than the tasks may use.
 const OTHERS_LIMIT: f64 = 0.10;
 /// Shortest window that is judged: the kernel counts in ticks of 10 ms.
-const SHORTEST: Duration = Duration::from_millis(100);
+pub(crate) const SHORTEST: Duration = Duration::from_millis(100);
 
 /// Watches the windows of one point.
 pub(crate) struct Watch {
     throttles: Throttles,
-    then: Option<Marks>,
+    then: Marks,
 }
 
 /// What the kernel had counted at an edge.
@@ -29,26 +29,26 @@ struct Marks {
 }
 
 impl Watch {
-    /// Begins to watch windows of this length; too short ones are never called disturbed.
-    pub fn start(window: Duration) -> Watch {
-        let mut watch = Watch { throttles: Throttles::find(), then: None };
-        if window >= SHORTEST {
-            watch.then = Some(watch.marks());
-        }
+    /// Begins to watch here.
+    pub fn start() -> Watch {
+        let mut watch = Watch { throttles: Throttles::find(), then: Marks::default() };
+        watch.restart();
         watch
     }
 
-    /// What disturbed the window that ends now; none where nothing did.
+    /// What disturbed the window that ends now; none where nothing did or it is too short to tell.
     pub fn judge(&mut self, window: &Window) -> Option<String> {
-        let then = self.then?;
-        let now = self.marks();
-        self.then = Some(now);
-        now.against(&then, window.cpu_ns.iter().sum())
+        let then = self.then;
+        self.restart();
+        if window.dt_ns < SHORTEST.as_nanos() as i64 {
+            return None;
+        }
+        self.then.against(&then, window.cpu_ns.iter().sum())
     }
 
     /// Begins the next window here.
     pub fn restart(&mut self) {
-        self.then = self.then.map(|_| self.marks());
+        self.then = self.marks();
     }
 
     fn marks(&self) -> Marks {
@@ -116,8 +116,9 @@ mod tests {
 
     #[test]
     fn a_window_shorter_than_the_kernels_ticks_can_tell_is_not_judged() {
-        let mut watch = Watch::start(Duration::from_millis(20));
-        let window = Window { dt_ns: 1, ops: vec![0], cpu_ns: vec![0] };
+        let mut watch = Watch::start();
+        watch.then = Marks { swapped: Some(0), ..Marks::default() };
+        let window = Window { dt_ns: 20_000_000, ops: vec![0], cpu_ns: vec![0] };
         assert_eq!(watch.judge(&window), None);
     }
 }

@@ -62,19 +62,24 @@ impl Protocol {
         self.settle();
         say(" 1");
         let mut whole = harness::measure(&plan, &mut |_, _| {})?;
+        let mut disturbances = vec![];
         for nth in 2..=self.passes_of(test) {
             let Outcome::Measured(measured) = &mut whole.outcome else { break };
             self.settle();
             say(&format!(" {nth}"));
             let point = harness::measure(&plan, &mut |_, _| {})?;
             match point.outcome {
-                Outcome::Measured(pass) => join(measured, pass),
+                Outcome::Measured(pass) => disturbances.push(join(measured, pass)),
                 failed @ Outcome::Failed(_) => whole.outcome = failed,
             }
         }
         match &mut whole.outcome {
             Outcome::Failed(failure) => say(&format!("  failed: {}", failure.detail)),
-            Outcome::Measured(_) => add_index(test, &mut whole),
+            Outcome::Measured(measured) => {
+                disturbances.insert(0, std::mem::take(&mut measured.disturbance));
+                measured.disturbance = Disturbance::of_all(&disturbances);
+                add_index(test, &mut whole);
+            }
         }
         Ok(whole)
     }
@@ -104,8 +109,8 @@ impl Protocol {
     }
 }
 
-/// Adds a pass to those before it.
-fn join(whole: &mut Measured, pass: Measured) {
+/// Adds a pass to those before it. Answers what disturbed it.
+fn join(whole: &mut Measured, pass: Measured) -> Disturbance {
     let before = whole.windows.len();
     whole.windows.extend(pass.windows);
     whole.start_skew_ns = whole.start_skew_ns.max(pass.start_skew_ns);
@@ -122,37 +127,9 @@ fn join(whole: &mut Measured, pass: Measured) {
         Source::Values(values) => values.len() == before + 1,
         _ => true,
     });
-    let Disturbance {
-        steal_ns,
-        other_cpu_ns,
-        cpu_pressure_ns,
-        involuntary_switches,
-        voluntary_switches,
-        frequency_khz,
-        throttled,
-        swapped_pages,
-        remeasured_windows,
-        windows,
-    } = pass.disturbance;
-    let sum = &mut whole.disturbance;
-    for (sum, more) in [
-        (&mut sum.steal_ns, steal_ns),
-        (&mut sum.other_cpu_ns, other_cpu_ns),
-        (&mut sum.cpu_pressure_ns, cpu_pressure_ns),
-        (&mut sum.involuntary_switches, involuntary_switches),
-        (&mut sum.voluntary_switches, voluntary_switches),
-        (&mut sum.throttled, throttled),
-        (&mut sum.swapped_pages, swapped_pages),
-    ] {
-        *sum = sum.zip(more).map(|(sum, more)| sum + more);
-    }
-    let frequencies = sum.frequency_khz.zip(frequency_khz);
-    sum.frequency_khz = frequencies.map(|(mean, of_pass)| mean.midpoint(of_pass));
-    sum.remeasured_windows += remeasured_windows;
-    sum.windows.extend(windows.into_iter().map(|mut disturbed| {
-        disturbed.window += before as u32;
-        disturbed
-    }));
+    let mut disturbance = pass.disturbance;
+    disturbance.windows.iter_mut().for_each(|disturbed| disturbed.window += before as u32);
+    disturbance
 }
 
 /// The index of the kept passes, where the test has one.

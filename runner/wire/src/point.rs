@@ -133,6 +133,29 @@ pub struct Disturbance {
     pub windows: Vec<DisturbedWindow>,
 }
 
+impl Disturbance {
+    /// That of several stretches of time together: sums, and the mean of the frequencies. What one of
+    /// them does not tell is not told of all. Indexes of windows are taken as they are.
+    pub fn of_all(parts: &[Disturbance]) -> Disturbance {
+        if parts.is_empty() {
+            return Disturbance::default();
+        }
+        let sum = |of: fn(&Disturbance) -> Option<u64>| parts.iter().map(of).sum::<Option<u64>>();
+        Disturbance {
+            steal_ns: sum(|part| part.steal_ns),
+            other_cpu_ns: sum(|part| part.other_cpu_ns),
+            cpu_pressure_ns: sum(|part| part.cpu_pressure_ns),
+            involuntary_switches: sum(|part| part.involuntary_switches),
+            voluntary_switches: sum(|part| part.voluntary_switches),
+            frequency_khz: sum(|part| part.frequency_khz).map(|khz| khz / parts.len() as u64),
+            throttled: sum(|part| part.throttled),
+            swapped_pages: sum(|part| part.swapped_pages),
+            remeasured_windows: parts.iter().map(|part| part.remeasured_windows).sum(),
+            windows: parts.iter().flat_map(|part| part.windows.iter().cloned()).collect(),
+        }
+    }
+}
+
 /// A window that something else disturbed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -162,4 +185,30 @@ pub struct Failure {
     pub task: Option<u32>,
     /// A sentence for people.
     pub detail: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_add_up_and_what_one_does_not_tell_is_not_told_of_all() {
+        let part = |steal_ns, frequency_khz, window| Disturbance {
+            steal_ns,
+            frequency_khz,
+            throttled: Some(1),
+            remeasured_windows: 2,
+            windows: vec![DisturbedWindow { window, why: "others".into() }],
+            ..Disturbance::default()
+        };
+        let all = Disturbance::of_all(&[
+            part(Some(5), Some(1000), 0),
+            part(None, Some(3000), 4),
+            part(Some(7), Some(2000), 9),
+        ]);
+        assert_eq!((all.steal_ns, all.frequency_khz), (None, Some(2000)));
+        assert_eq!((all.throttled, all.remeasured_windows), (Some(3), 6));
+        assert_eq!(all.windows.iter().map(|w| w.window).collect::<Vec<_>>(), [0, 4, 9]);
+        assert_eq!(Disturbance::of_all(&[]), Disturbance::default());
+    }
 }

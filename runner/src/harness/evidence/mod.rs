@@ -1,5 +1,6 @@
-//! What a point cost beside its time: counters read before and after the measured windows, and
-//! those of the processor in one more window behind them, where they disturb no figure.
+//! What a point cost beside its time: counters read before and after the measured windows (of fixed
+//! work before and after each), and those of the processor in one more window behind them, where
+//! they disturb no figure.
 //!
 //! Every value leaves as a number per operation. What the kernel or the machine does not offer is
 //! absent, never 0; names carry their source and, where it is not a count, their unit.
@@ -14,20 +15,14 @@ mod tasks;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use super::fault::Attempt;
-use super::spawn::Stage;
 use super::sys;
-use super::window::{Clocks, Edge};
 
 pub(crate) use profile::record;
 
 /// Counters by name, as they stand.
 pub(crate) type Counts = BTreeMap<String, u64>;
-
-/// Longest window in which the processor counts.
-const LONGEST_WINDOW: Duration = Duration::from_secs(1);
 
 /// All counters that cost nothing while tasks run.
 pub(crate) struct Reading(Counts);
@@ -52,27 +47,34 @@ impl Reading {
         Reading(counts)
     }
 
-    /// What was counted since `earlier`, for each of `ops` operations.
-    pub fn since(&self, earlier: &Reading, ops: u64) -> BTreeMap<String, f64> {
+    /// What was counted since `earlier`.
+    pub fn since(&self, earlier: &Reading) -> Counts {
         let less = |(name, now): (&String, &u64)| {
             Some((name.clone(), now.saturating_sub(*earlier.0.get(name)?)))
         };
-        let grown: Counts = self.0.iter().filter_map(less).collect();
-        per_operation(lock_stat::busiest(grown), ops)
+        self.0.iter().filter_map(less).collect()
     }
 }
 
-/// Lets the tasks run for one more window with the counters of the processor on, and answers them
-/// for each operation.
+/// What was counted in several stretches of time, for each of `ops` operations: the counters that
+/// each of them has.
+pub(crate) fn told(stretches: &[Counts], ops: u64) -> BTreeMap<String, f64> {
+    let Some((first, others)) = stretches.split_first() else { return BTreeMap::new() };
+    let in_all = |(name, count): (&String, &u64)| {
+        let more = others.iter().map(|counts| counts.get(name).copied()).sum::<Option<u64>>()?;
+        Some((name.clone(), count + more))
+    };
+    per_operation(lock_stat::busiest(first.iter().filter_map(in_all).collect()), ops)
+}
+
+/// Has `work` done with the counters of the processor on, and answers them for each operation that
+/// it says was done.
 ///
 /// # Errors
-/// A task whose clock cannot be read (it is gone).
+/// That of the work.
 pub(crate) fn count_processor(
-    stage: &Stage,
     threads: &[libc::pid_t],
-    clocks: &Clocks,
-    window: Duration,
-    sleep: impl Fn(Duration),
+    work: impl FnOnce() -> Attempt<u64>,
 ) -> Attempt<BTreeMap<String, f64>> {
     // What cannot be opened is left out.
     let _ = sys::allow_open_files((threads.len() as u64 + 64) * perf::DESCRIPTORS_PER_TASK);
@@ -80,10 +82,9 @@ pub(crate) fn count_processor(
     if counters.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let (before, edge) = (counters.read(), Edge::read(&stage.areas, clocks)?);
-    sleep(window.min(LONGEST_WINDOW));
-    let (_, tally) = Edge::read(&stage.areas, clocks)?.since(&edge);
-    Ok(per_operation(counters.read_since(&before), tally.word(0)))
+    let before = counters.read();
+    let ops = work()?;
+    Ok(per_operation(counters.read_since(&before), ops))
 }
 
 fn per_operation(counts: Counts, ops: u64) -> BTreeMap<String, f64> {
@@ -105,10 +106,17 @@ mod tests {
     fn what_was_counted_is_told_for_each_operation_and_what_came_up_late_is_not() {
         let earlier = Reading(counts(&[("vmstat.pgfault", 100), ("stat.interrupts", 7)]));
         let now = counts(&[("vmstat.pgfault", 150), ("stat.interrupts", 7), ("late", 9)]);
-        let found = Reading(now).since(&earlier, 20);
+        let grown = Reading(now).since(&earlier);
         let expected = [("stat.interrupts".to_owned(), 0.0), ("vmstat.pgfault".to_owned(), 2.5)];
-        assert_eq!(found, BTreeMap::from(expected));
-        assert!(Reading(Counts::new()).since(&earlier, 20).is_empty());
+        assert_eq!(told(&[grown], 20), BTreeMap::from(expected));
+        assert!(told(&[Reading(Counts::new()).since(&earlier)], 20).is_empty());
+    }
+
+    #[test]
+    fn stretches_add_up_for_what_each_of_them_counted() {
+        let stretches = [counts(&[("a", 1), ("b", 10)]), counts(&[("b", 30)])];
+        assert_eq!(told(&stretches, 4), BTreeMap::from([("b".to_owned(), 10.0)]));
+        assert!(told(&[], 4).is_empty());
     }
 
     #[test]

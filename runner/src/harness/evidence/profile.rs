@@ -16,8 +16,8 @@ const FREQUENCY: &str = "997";
 /// How often a look is taken at whether the point is to end.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Records `threads` for `length` into `file`. `ends` waits for the time given and says whether the
-/// point must end now. Answers the event sampled.
+/// Records `threads` for `length` into `file`. `ends` lets the tasks work for
+/// at most the time given and says whether the point must end now. Answers the event sampled.
 ///
 /// # Errors
 /// Why there is no profile, in a sentence for people.
@@ -25,7 +25,7 @@ pub(crate) fn record(
     threads: &[libc::pid_t],
     length: Duration,
     file: &Path,
-    ends: impl Fn(Duration) -> bool,
+    mut ends: impl FnMut(Duration) -> bool,
 ) -> Result<&'static str, String> {
     let event = if perf::has_cycles() { "cycles" } else { "cpu-clock" };
     let ids: Vec<String> = threads.iter().map(ToString::to_string).collect();
