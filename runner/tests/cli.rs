@@ -716,7 +716,7 @@ fn the_protocol_of_unixbench_prints_its_report_and_keeps_every_pass() {
 }
 
 #[test]
-fn a_load_of_fixed_work_is_shown_in_the_lines_of_aim7() {
+fn a_load_of_fixed_work_is_shown_in_the_lines_of_aim7_and_in_the_csv_of_re_aim() {
     let home = Home::new();
     let code = ["--commit", "0a1b2c3d4e", "--position", "1", "--json", "load.json"];
     let load = ["-p", "jobs=1", "--windows", "2", "--warmup", "0", "--tasks", "2"];
@@ -732,6 +732,21 @@ fn a_load_of_fixed_work_is_shown_in_the_lines_of_aim7() {
     assert_eq!(lines[1], "Tasks    jobs/min  jti  jobs/min/task      real       cpu");
     assert!(lines[2].starts_with("    2 "), "{text}");
     assert_eq!(lines[2].split_whitespace().count(), 6, "{text}");
+    let csv = stdout(&home.run(&["compare", "load.json", "--format", "reaim-csv"]));
+    let run = ["--format", "reaim-csv", "--quiet"];
+    let at_once = home.run(&[&["run", "aim/creat-close-fixed"], &load[..], &run].concat());
+    ends(&at_once, 0);
+    assert!(stderr(&at_once).contains("stable"), "the controls are said beside it");
+    for text in [csv, stdout(&at_once)] {
+        let rows: Vec<Vec<&str>> = text.lines().map(|row| row.split(',').collect()).collect();
+        assert_eq!((rows[0][0], rows[1][0], rows.len()), ("Forks", "2", 2), "{text}");
+        assert_eq!(rows[1].len(), 11, "{text}");
+        for (name, field) in rows[0].iter().zip(&rows[1]) {
+            // The kernel counts the children's times in ticks, of which so small a load may see none.
+            let may_be_empty = name.starts_with("child");
+            assert!(field.parse::<f64>().is_ok() || (may_be_empty && field.is_empty()), "{text}");
+        }
+    }
     let one_side = home.run(&["compare", "load.json", "--format", "aim", "--gate"]);
     ends(&one_side, 2);
     assert!(stderr(&one_side).contains("two sides are needed"));

@@ -143,28 +143,53 @@ fn a_failed_test_has_no_index_and_threads_are_no_copies() {
     assert!(text.contains(&format!("{:>31}\n", "100.0")), "{text}");
 }
 
-#[test]
-fn a_load_of_fixed_work_has_the_line_of_aim7() {
+/// Two tasks of 100 jobs each in 10 s, one of which was through after 9.
+fn a_load() -> Point {
     let mut point = test_of("aim/creat-close-fixed", &[], 2, &[200_000]);
     let Outcome::Measured(measured) = &mut point.outcome else { panic!("it was measured") };
     measured.windows[0].cpu_ns = vec![9_000_000_000, 8_500_000_000];
-    for (name, unit, value) in
-        [("jobs_per_min", Unit::JobsPerMinute, 1200.0), ("job_timing_index", Unit::Ratio, 0.973)]
-    {
+    for (name, unit, value) in [
+        ("jobs_per_min", Unit::JobsPerMinute, 1200.0),
+        ("job_timing_index", Unit::Ratio, 0.973),
+        ("first_finish_s", Unit::Seconds, 9.0),
+        ("finish_sd_s", Unit::Seconds, 0.5),
+    ] {
         let source = Source::Values(vec![value]);
-        measured.metrics.push(Metric {
-            name: name.into(),
-            unit,
-            direction: Direction::Higher,
-            source,
-        });
+        let direction = Direction::Higher;
+        measured.metrics.push(Metric { name: name.into(), unit, direction, source });
     }
-    let text = aim::render(&[point]);
+    for (name, ns) in [("rusage.user_ns", 10.0), ("rusage.system_ns", 30.0)] {
+        measured.counters.insert(name.into(), ns);
+    }
+    point
+}
+
+#[test]
+fn a_load_of_fixed_work_has_the_line_of_aim7() {
     assert_eq!(
-        text,
+        aim::render(&[a_load()]),
         "aim/creat-close-fixed · mode=process\n\
          Tasks    jobs/min  jti  jobs/min/task      real       cpu\n    \
          2     1200.00   97       600.0000     10.00     17.50\n\n"
     );
     assert!(aim::render(&[a_point(1, &[1.0])]).starts_with("no load"));
+}
+
+#[test]
+fn a_load_of_fixed_work_has_the_line_of_re_aims_csv_and_what_is_not_known_is_empty() {
+    const HEAD: &str =
+        "Forks,JPM,JPM_C,JPS_C,parent_tm,childU_tm,childS_tm,std_dev,JTI,max_c,min_c\n";
+    let known = "2,1200.00,600.00,10.00,10.00,4.38,13.12,0.50,97.30,10.00,9.00\n";
+    assert_eq!(aim::csv(&[a_load(), a_point(1, &[1.0])]), format!("{HEAD}{known}"));
+    let mut older = a_load();
+    older.parameters.insert("jobs".into(), "100".into());
+    let Outcome::Measured(measured) = &mut older.outcome else { panic!("it was measured") };
+    measured.counters.clear();
+    measured.metrics.retain(|metric| !metric.name.contains("finish"));
+    let bare = "2,1200.00,600.00,10.00,10.00,,,,97.30,10.00,\n";
+    let name = "aim/creat-close-fixed · ";
+    let expected =
+        format!("{name}jobs=100 mode=process\n{HEAD}{bare}\n{name}mode=process\n{HEAD}{known}");
+    assert_eq!(aim::csv(&[a_load(), older]), expected);
+    assert!(aim::csv(&[a_failure(1)]).starts_with("no load"));
 }

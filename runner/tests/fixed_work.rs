@@ -119,6 +119,6 @@ fn an_operation_of_fixed_work_is_told_what_it_cost_as_any_other_is() {
         // Between its rounds a task writes its file anew and waits until it is on disk. None of
         // that belongs to an operation: a round has 6000, and a handful of switches.
         assert!(fixed["rusage.voluntary_switches"] < 0.1, "{fixed:?}");
-        assert!(fixed["rusage.system_ns"] > 0.0, "{fixed:?}");
+        assert_eq!(fixed.contains_key("rusage.system_ns"), timed.contains_key("rusage.system_ns"));
     }
 }

@@ -23,6 +23,8 @@ pub enum Format {
     Unixbench,
     /// The lines of AIM7, of each run
     Aim,
+    /// The csv of re-AIM, of each run
+    ReaimCsv,
     /// Everything, for programs
     Json,
 }
@@ -35,12 +37,12 @@ impl Format {
 
     /// Whether it shows every run by itself, so that one side is enough.
     pub fn shows_runs(self) -> bool {
-        matches!(self, Format::Unixbench | Format::Aim)
+        matches!(self, Format::Unixbench | Format::Aim | Format::ReaimCsv)
     }
 
     /// Whether nothing but it may be printed.
     pub fn is_for_programs(self) -> bool {
-        self == Format::Json
+        matches!(self, Format::Json | Format::ReaimCsv)
     }
 }
 
@@ -75,6 +77,7 @@ pub fn sides(
                 out.push(each_run(columns, *format));
                 continue;
             }
+            Format::ReaimCsv => return Ok(each_run(columns, *format)),
             Format::Unixbench | Format::Aim => {
                 in_verdicts(columns, judged) + &each_run(columns, *format)
             }
@@ -99,6 +102,7 @@ pub fn one_run(
         out.push(match format {
             Format::Table => run::table::render(points),
             Format::Aim => aim::render(points),
+            Format::ReaimCsv => aim::csv(points),
             Format::Unixbench => unixbench::render(&heading()?, points),
             Format::Lkp | Format::Mmtests | Format::Json => bail!(of_two_sides(*format)),
         });
@@ -149,6 +153,7 @@ fn each_run(columns: &[Column], format: Format) -> String {
             }
             out.push_str(&match format {
                 Format::Aim => aim::render(&report.points),
+                Format::ReaimCsv => aim::csv(&report.points),
                 _ => unixbench::render(&Heading::of(report), &report.points),
             });
         }

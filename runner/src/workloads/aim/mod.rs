@@ -26,7 +26,7 @@ const JOBS_PARAMETER: Parameter = Parameter {
 /// Word of a task's counters that holds the jobs it finished.
 const JOBS: usize = 1;
 
-/// What AIM prints of a load: jobs a minute, the job timing index, and the time.
+/// What AIM prints of a load: jobs a minute, the job timing index, and the tasks' times.
 const LOAD_METRICS: &[SideMetric] = &[
     SideMetric {
         name: "jobs_per_min",
@@ -41,6 +41,18 @@ const LOAD_METRICS: &[SideMetric] = &[
         value: job_timing_index,
     },
     ELAPSED,
+    SideMetric {
+        name: "first_finish_s",
+        unit: Unit::Seconds,
+        direction: Direction::Lower,
+        value: |load| load.finish_ns.iter().min().map(|&ns| ns as f64 / 1e9),
+    },
+    SideMetric {
+        name: "finish_sd_s",
+        unit: Unit::Seconds,
+        direction: Direction::Lower,
+        value: |load| finish_times(load).map(|(_, deviation_ns)| deviation_ns / 1e9),
+    },
 ];
 
 /// From the release to the finish of the last task.
@@ -54,11 +66,17 @@ pub(super) const ELAPSED: SideMetric = SideMetric {
 /// How alike the tasks' finish times are: 1 − their coefficient of variation, over the population;
 /// 0 where they scatter by more than their mean.
 fn job_timing_index(load: &Tally) -> Option<f64> {
+    let (mean, deviation) = finish_times(load).filter(|(mean, _)| *mean > 0.0)?;
+    Some((1.0 - deviation / mean).max(0.0))
+}
+
+/// Mean and deviation (over the population) of the tasks' finish times, ns.
+fn finish_times(load: &Tally) -> Option<(f64, f64)> {
     let n = load.finish_ns.len() as f64;
     let times = || load.finish_ns.iter().map(|&ns| ns as f64);
     let mean = times().sum::<f64>() / n;
     let variance = times().map(|time| (time - mean).powi(2)).sum::<f64>() / n;
-    (mean > 0.0).then(|| (1.0 - variance.sqrt() / mean).max(0.0))
+    (n > 0.0).then(|| (mean, variance.sqrt()))
 }
 
 /// One job, done with what a task has.
@@ -169,6 +187,8 @@ mod tests {
         assert_eq!(index(&[2, 4]), Some(1.0 - 1.0 / 3.0));
         assert_eq!(index(&[1, 1, 1, 1, 1, 1, 100]), Some(0.0));
         assert_eq!(index(&[]), None);
+        let load = Tally { finish_ns: vec![2, 4], ..Tally::default() };
+        assert_eq!(finish_times(&load), Some((3.0, 1.0)));
     }
 
     #[test]
