@@ -25,6 +25,23 @@ pub struct Filter {
 /// # Errors
 /// When the database does not answer.
 pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Run>, Failure> {
+    read(pool, None, filter, limit).await
+}
+
+/// The run with this UUID.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find(pool: &Pool, id: RunId) -> Result<Option<Run>, Failure> {
+    Ok(read(pool, Some(id), &Filter::default(), 1).await?.pop())
+}
+
+async fn read(
+    pool: &Pool,
+    id: Option<RunId>,
+    filter: &Filter,
+    limit: i64,
+) -> Result<Vec<Run>, Failure> {
     let (before_at, before_id) = filter.before.unzip();
     sqlx::query_as!(
         Run,
@@ -46,43 +63,17 @@ pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Run>, 
              and ($2::bigint is null or p.id = $2)
              and ($3::bigint[] is null or r.revision_id = any($3))
              and ($4::timestamptz is null or (r.received_at, r.id) < ($4, $5))
+             and ($7::uuid is null or r.id = $7)
            order by r.received_at desc, r.id desc limit $6"#,
         filter.machine as Option<MachineId>,
         filter.project as Option<ProjectId>,
         filter.revisions.as_deref() as Option<&[RevisionId]>,
         before_at,
         before_id,
-        limit
-    )
-    .fetch_all(pool)
-    .await
-}
-
-/// The run with this UUID.
-///
-/// # Errors
-/// When the database does not answer.
-pub async fn find(pool: &Pool, id: RunId) -> Result<Option<Run>, Failure> {
-    sqlx::query_as!(
-        Run,
-        r#"select r.id, r.machine_id as "machine: MachineId", m.public_id as machine_public_id,
-               m.name as machine_name, p.id as "project: ProjectId", p.name as project_name,
-               b.id as "branch: BranchId", b.name as branch_name, v.id as "revision: RevisionId",
-               v.commit_id as commit, v.subject, r.environment_id as "environment: EnvironmentId",
-               r.started_at, r.finished_at, r.received_at,
-               (select count(*) from point t where t.machine_id = r.machine_id and t.run_id = r.id)
-                   as "points!",
-               (select count(*) from point t where t.machine_id = r.machine_id and t.run_id = r.id
-                   and t.failure is not null) as "failed_points!"
-           from run r
-           join machine m on m.id = r.machine_id
-           join revision v on v.id = r.revision_id
-           join branch b on b.id = v.branch_id
-           join project p on p.id = b.project_id
-           where r.id = $1"#,
+        limit,
         id
     )
-    .fetch_optional(pool)
+    .fetch_all(pool)
     .await
 }
 
