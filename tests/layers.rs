@@ -129,13 +129,13 @@ fn inner_layers_do_not_know_outer_ones() {
         ("src/db/", &["db", "model", "MIGRATOR"]),
         ("src/ingest/", &["app", "db", "error", "model"]),
         ("src/detect/", &["db", "detect", "model"]),
-        ("src/alert/", &["alert", "db", "detect", "model"]),
+        ("src/alert/", &["alert", "db", "detect", "error", "model"]),
         ("src/chart/", &["chart", "format"]),
         ("src/mail/", &["app", "chart", "config", "db", "detect", "format", "mail", "model"]),
-        ("src/api/", &["api", "app", "db", "detect", "error", "ingest", "model"]),
+        ("src/api/", &["alert", "api", "app", "db", "detect", "error", "ingest", "model"]),
         (
             "src/pages/",
-            &["api", "app", "chart", "db", "detect", "error", "format", "model", "pages"],
+            &["alert", "api", "app", "chart", "db", "detect", "error", "format", "model", "pages"],
         ),
     ];
     let sources = sources("src");

@@ -17,6 +17,7 @@ use scalewatch::pages::incidents::{IncidentRow, IncidentRows, IncidentsView, Sta
 use scalewatch::pages::machine::{EnvironmentRow, MachineView};
 use scalewatch::pages::overview::{MachineRow, OverviewView};
 use scalewatch::pages::run::{self, FailedRow, PointView, RunView, SummaryRow, WindowRow};
+use scalewatch::pages::triage::{TriageForm, Way};
 use scalewatch::pages::view::{
     ChangeRow, CommitMark, EnvironmentChanges, Evidence, Facts, Figure, Layout, Line, RunRow,
     RunRows, Section, Value, When,
@@ -167,7 +168,7 @@ impl Sample<'_> {
             good: self.text(),
             bad: self.text(),
             machines: self.text(),
-            state: "new",
+            state: "new".into(),
             changed: self.when(),
         };
         IncidentRows { caption: self.text(), rows: self.many(row) }
@@ -383,7 +384,12 @@ impl Sample<'_> {
             },
         };
         let commit = |_| CommitRow { commit: self.commit(), order: self.text(), part: "first bad" };
-        let event = |_| EventRow { at: self.when(), kind: self.text(), detail: self.text() };
+        let event = |_| EventRow {
+            at: self.when(),
+            kind: self.text(),
+            detail: self.text(),
+            note: Some(self.text()),
+        };
         IncidentView {
             layout: self.layout(),
             id: 1,
@@ -392,7 +398,15 @@ impl Sample<'_> {
             heading: self.text(),
             class: "regression",
             words: self.text(),
-            state: "new",
+            state: "new".into(),
+            merged_into: (self.0 > 1).then_some(2),
+            triage: TriageForm {
+                id: 1,
+                from: "new",
+                plain: self.many(|_| Way { to: "confirmed", verb: "Confirm" }),
+                reasons: self.many(|_| "noise"),
+                can_be_fixed: self.0 > 0,
+            },
             opened: self.when(),
             changed: self.when(),
             moved: self.many(|_| self.moved()),

@@ -1,26 +1,26 @@
 //! Groups steps by cause. Steps of one project, branch and direction whose ranges overlap are one
 //! incident, whatever the point, metric, workload or machine. A step that was retracted or moved
-//! away leaves; an incident without a step that may open one is retracted.
+//! away leaves; what becomes of the incidents then is [`super::outcome`]'s.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use serde_json::json;
 use time::OffsetDateTime;
 
-use super::words;
+use super::{tell, words};
 use crate::db::incident::Group;
-use crate::db::outbox::Kind;
 use crate::db::{self, Connection};
 use crate::detect::policy;
 use crate::model::incident::State;
 use crate::model::range::{self, Range};
 use crate::model::step::{Change, StandingStep};
-use crate::model::{BranchId, IncidentId, ProjectId};
+use crate::model::triage::Target;
+use crate::model::{BranchId, IncidentId, ProjectId, StepId};
 
 /// What a step may do for an incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     /// Open one, and join one.
     Opens,
     /// Join one: it tells how the change came about.
@@ -29,7 +29,7 @@ enum Role {
     Stays,
 }
 
-fn role(step: &StandingStep) -> Role {
+pub(super) fn role(step: &StandingStep) -> Role {
     match (step.blamed_on_neighbour, policy::opens_incident(&step.metric, step.primary)) {
         (true, _) => Role::Stays,
         (false, true) => Role::Opens,
@@ -45,29 +45,37 @@ pub async fn settle(
     after: &[StandingStep],
     now: OffsetDateTime,
 ) -> Result<()> {
-    let places: BTreeSet<(BranchId, Change)> =
-        before.iter().chain(after).map(|step| (step.branch, step.change)).collect();
-    for (branch, change) in places {
-        let mut settling = Settling::load(connection, project, branch, change, now).await?;
-        settling.release(connection).await?;
-        settling.place(connection).await?;
-        settling.close(connection).await?;
+    let branches: BTreeSet<BranchId> = before.iter().chain(after).map(|step| step.branch).collect();
+    for branch in branches {
+        // Both directions: a step one way can be the end of an incident the other way.
+        for change in [Change::Regression, Change::Improvement] {
+            let mut settling = Settling::load(connection, project, branch, change, now).await?;
+            settling.release(connection).await?;
+            settling.place(connection).await?;
+            settling.merge(connection).await?;
+            settling.close(connection).await?;
+            settling.follow(connection).await?;
+        }
     }
     Ok(())
 }
 
 /// The incidents and steps of one branch and direction while they are settled.
-struct Settling {
+pub(super) struct Settling {
     project: ProjectId,
     branch: BranchId,
-    change: Change,
-    now: OffsetDateTime,
-    /// As they become.
-    groups: Vec<Group>,
+    pub(super) change: Change,
+    pub(super) now: OffsetDateTime,
+    /// As they become, oldest first.
+    pub(super) groups: Vec<Group>,
     /// As they are stored.
-    stored: Vec<Group>,
-    /// Strongest first: primary metrics, then the larger change.
-    steps: Vec<StandingStep>,
+    pub(super) stored: Vec<Group>,
+    /// Strongest first: those that open, primary metrics, the larger change.
+    pub(super) steps: Vec<StandingStep>,
+    /// The branch's steps in the other direction.
+    pub(super) opposite: Vec<StandingStep>,
+    /// Where steps were that left their incident.
+    left: BTreeMap<StepId, IncidentId>,
 }
 
 impl Settling {
@@ -79,45 +87,97 @@ impl Settling {
         now: OffsetDateTime,
     ) -> Result<Settling> {
         let groups = db::incident::list_groups(connection, project, branch, change).await?;
-        let mut steps = db::step::list_standing_of_branch(connection, project, branch).await?;
-        steps.retain(|step| step.change == change);
+        let all = db::step::list_standing_of_branch(connection, project, branch).await?;
+        let (mut steps, opposite): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|step| step.change == change);
         steps.sort_by(|a, b| {
             let key = |step: &StandingStep| (role(step) != Role::Opens, !step.primary);
             key(a).cmp(&key(b)).then(b.size().total_cmp(&a.size())).then(a.id.cmp(&b.id))
         });
         let stored = groups.clone();
-        Ok(Settling { project, branch, change, now, groups, stored, steps })
+        let left = BTreeMap::new();
+        Ok(Settling { project, branch, change, now, groups, stored, steps, opposite, left })
     }
 
-    /// Range of an incident by its steps, one of them left out when asked.
-    fn range_of(&self, incident: IncidentId, without: Option<&StandingStep>) -> Option<Range> {
-        range::of_steps(
-            self.steps
-                .iter()
-                .filter(|step| step.incident == Some(incident) && role(step) == Role::Opens)
-                .filter(|step| without.is_none_or(|without| without.id != step.id))
-                .map(StandingStep::range),
-        )
+    /// The steps that carry an incident, strongest first.
+    pub(super) fn carriers(&self, incident: IncidentId) -> impl Iterator<Item = &StandingStep> {
+        self.steps
+            .iter()
+            .filter(move |step| step.incident == Some(incident) && role(step) == Role::Opens)
     }
 
-    /// Takes steps out of incidents they do not belong to any more.
+    /// Range of an incident by its steps.
+    pub(super) fn range_of(&self, incident: IncidentId) -> Option<Range> {
+        range::of_steps(self.carriers(incident).map(StandingStep::range))
+    }
+
+    /// The incident as it becomes.
+    pub(super) fn group_mut(&mut self, incident: IncidentId) -> Option<&mut Group> {
+        self.groups.iter_mut().find(|group| group.id == incident)
+    }
+
+    /// Takes steps out of incidents they do not belong to any more. An incident stays where it was
+    /// while a step of it is still there; else its strongest step takes it along.
     async fn release(&mut self, connection: &mut Connection) -> Result<()> {
+        let mut ranges: BTreeMap<IncidentId, Range> = BTreeMap::new();
+        for group in &self.groups {
+            let stays = |step: &&StandingStep| group.range.overlap(step.range()).is_some();
+            let anchor = self.carriers(group.id).find(stays);
+            if let Some(anchor) = anchor.or_else(|| self.carriers(group.id).next()) {
+                ranges.insert(group.id, anchor.range());
+            }
+        }
         for i in 0..self.steps.len() {
             let step = &self.steps[i];
             let Some(incident) = step.incident else { continue };
-            let belongs = match role(step) {
-                Role::Stays => false,
-                Role::Opens | Role::Joins => match self.range_of(incident, Some(step)) {
-                    Some(range) => range.is_near(step.range()),
-                    // The only one that carries the incident takes it along.
-                    None => role(step) == Role::Opens,
-                },
-            };
-            if !belongs {
-                db::step::set_incident(connection, step.machine, step.id, None).await?;
-                self.steps[i].incident = None;
+            let place = ranges.get(&incident).copied().filter(|_| role(step) != Role::Stays);
+            match place.filter(|range| range.is_near(step.range())) {
+                Some(range) if role(step) == Role::Opens => {
+                    ranges.insert(incident, range.overlap(step.range()).unwrap_or(range));
+                }
+                Some(_) => {}
+                None => self.leave(connection, i, incident).await?,
             }
         }
+        for group in self.groups.clone() {
+            self.refresh(group.id);
+        }
+        Ok(())
+    }
+
+    /// Takes over the range that the incident's steps now leave.
+    pub(super) fn refresh(&mut self, incident: IncidentId) {
+        let range = self.range_of(incident);
+        let group = self.groups.iter_mut().find(|group| group.id == incident);
+        if let (Some(group), Some(range)) = (group, range) {
+            group.range = range;
+        }
+    }
+
+    async fn leave(
+        &mut self,
+        connection: &mut Connection,
+        i: usize,
+        incident: IncidentId,
+    ) -> Result<()> {
+        let step = &self.steps[i];
+        let words = words::left(step, role(step) == Role::Stays);
+        let detail = json!({ "words": words, "step": step.id });
+        tell::note(connection, incident, "step_left", &detail, self.now).await?;
+        self.left.insert(step.id, incident);
+        self.put(connection, i, None).await
+    }
+
+    /// Puts a step into an incident, or into none.
+    pub(super) async fn put(
+        &mut self,
+        connection: &mut Connection,
+        i: usize,
+        incident: Option<IncidentId>,
+    ) -> Result<()> {
+        let step = &mut self.steps[i];
+        db::step::set_incident(connection, step.machine, step.id, incident).await?;
+        step.incident = incident;
         Ok(())
     }
 
@@ -128,39 +188,40 @@ impl Settling {
             if step.incident.is_some() || role(&step) == Role::Stays {
                 continue;
             }
+            let opens = role(&step) == Role::Opens;
             let incident = match self.home_of(&step) {
+                Some(group) if group.state == State::Retracted && !opens => continue,
                 Some(group) if group.state == State::Retracted => {
-                    if role(&step) != Role::Opens {
-                        continue;
-                    }
-                    self.reopen(connection, group, &step).await?
+                    self.reopen(connection, &group, &step).await?
                 }
                 Some(group) => {
-                    let detail = json!({ "words": format!("{} joined", words::step(&step)), "step": step.id });
-                    self.note(connection, group.id, "step_joined", &detail).await?;
+                    let detail = json!({
+                        "words": format!("{} joined{}", words::step(&step), self.whence(&step)),
+                        "step": step.id,
+                    });
+                    tell::note(connection, group.id, "step_joined", &detail, self.now).await?;
                     group.id
                 }
-                None if role(&step) == Role::Opens => self.open(connection, &step).await?,
+                None if opens => self.open(connection, &step).await?,
                 None => continue,
             };
-            db::step::set_incident(connection, step.machine, step.id, Some(incident)).await?;
-            self.steps[i].incident = Some(incident);
+            self.put(connection, i, Some(incident)).await?;
             self.refresh(incident);
         }
         Ok(())
     }
 
-    /// The incident whose cause the step's can be: one that overlaps before one that touches, one
-    /// that stands before a retracted one, the oldest of several. Two steps of one series have two
-    /// causes.
+    /// `, split from incident 12`, of a step that has just left it.
+    fn whence(&self, step: &StandingStep) -> String {
+        self.left
+            .get(&step.id)
+            .map_or(String::new(), |from| format!(", split from incident {from}"))
+    }
+
+    /// The incident whose cause the step's can be: an open one before a closed one, one that
+    /// overlaps before one that touches, a retracted one last, the oldest of several. Two steps of
+    /// one series have two causes.
     fn home_of(&self, step: &StandingStep) -> Option<Group> {
-        let free = |group: &&Group| {
-            !self.steps.iter().any(|other| {
-                other.incident == Some(group.id)
-                    && (other.machine, other.series, other.environment)
-                        == (step.machine, step.series, step.environment)
-            })
-        };
         let same_curve = |group: &Group| {
             self.steps.iter().any(|other| {
                 other.incident == Some(group.id)
@@ -169,16 +230,25 @@ impl Settling {
         };
         self.groups
             .iter()
-            .filter(free)
+            .filter(|group| admits(group, step) && !self.shares_series(group.id, step))
             .filter(|group| {
                 let overlaps = group.range.overlap(step.range()).is_some();
                 overlaps || (group.range.touches(step.range()) && same_curve(group))
             })
             .min_by_key(|group| {
                 let apart = group.range.overlap(step.range()).is_none();
-                (group.state == State::Retracted, apart, group.id)
+                (group.state == State::Retracted, apart, !group.state.is_open(), group.id)
             })
-            .copied()
+            .cloned()
+    }
+
+    /// Whether the incident has a step of the same series in the same environment.
+    pub(super) fn shares_series(&self, incident: IncidentId, step: &StandingStep) -> bool {
+        self.steps.iter().any(|other| {
+            other.incident == Some(incident)
+                && (other.machine, other.series, other.environment)
+                    == (step.machine, step.series, step.environment)
+        })
     }
 
     async fn open(
@@ -186,123 +256,42 @@ impl Settling {
         connection: &mut Connection,
         step: &StandingStep,
     ) -> Result<IncidentId> {
-        let range = step.range();
-        let id = db::incident::insert(
-            connection,
-            self.project,
-            self.branch,
-            self.change,
-            range,
-            self.now,
-        )
-        .await?;
-        self.groups.push(Group { id, range, state: State::New });
+        let (range, project, branch) = (step.range(), self.project, self.branch);
+        let id =
+            db::incident::insert(connection, project, branch, self.change, range, self.now).await?;
+        self.groups.push(Group { id, range, state: State::New, series: vec![step.series] });
         let detail = json!({
-            "words": format!("opened by {}", words::step(step)),
+            "words": format!("opened by {}{}", words::step(step), self.whence(step)),
             "step": step.id,
         });
-        self.note(connection, id, "opened", &detail).await?;
-        self.tell(connection, id, Kind::IncidentOpened).await?;
+        tell::note(connection, id, "opened", &detail, self.now).await?;
+        tell::opened(connection, id, self.change, self.now).await?;
         Ok(id)
     }
 
     async fn reopen(
         &mut self,
         connection: &mut Connection,
-        group: Group,
+        group: &Group,
         step: &StandingStep,
     ) -> Result<IncidentId> {
-        for known in self.groups.iter_mut().filter(|known| known.id == group.id) {
-            *known = Group { state: State::New, range: step.range(), ..group };
-        }
         let words = format!("later runs found it again: {}", words::step(step));
-        self.change_state(connection, group.id, State::Retracted, State::New, &words).await?;
-        self.tell(connection, group.id, Kind::IncidentOpened).await?;
+        self.move_to(connection, group, Target::Plain(State::Reopened), &words).await?;
+        let range = step.range();
+        if let Some(group) = self.group_mut(group.id) {
+            group.range = range;
+        }
         Ok(group.id)
     }
+}
 
-    /// Takes over the range that the incident's steps now leave.
-    fn refresh(&mut self, incident: IncidentId) {
-        if let Some(range) = self.range_of(incident, None) {
-            for group in self.groups.iter_mut().filter(|group| group.id == incident) {
-                group.range = range;
-            }
-        }
-    }
-
-    /// Stores ranges, and retracts incidents that no step carries any more.
-    async fn close(&mut self, connection: &mut Connection) -> Result<()> {
-        for group in self.groups.clone() {
-            match self.range_of(group.id, None) {
-                Some(range) if self.stored.contains(&Group { range, ..group }) => {}
-                Some(range) => {
-                    db::incident::update(connection, group.id, range, group.state, self.now)
-                        .await?;
-                }
-                None if group.state == State::Retracted => {}
-                None => self.retract(connection, group).await?,
-            }
-        }
-        Ok(())
-    }
-
-    async fn retract(&mut self, connection: &mut Connection, group: Group) -> Result<()> {
-        let left = self.steps.iter_mut().filter(|step| step.incident == Some(group.id));
-        for step in left {
-            db::step::set_incident(connection, step.machine, step.id, None).await?;
-            step.incident = None;
-        }
-        db::incident::update(connection, group.id, group.range, State::Retracted, self.now).await?;
-        let words = "retracted: later runs disproved every step of it";
-        self.change_state(connection, group.id, group.state, State::Retracted, words).await?;
-        if db::outbox::withdraw(connection, group.id, self.now).await? {
-            self.tell(connection, group.id, Kind::IncidentRetracted).await?;
-        }
-        Ok(())
-    }
-
-    async fn change_state(
-        &self,
-        connection: &mut Connection,
-        incident: IncidentId,
-        from: State,
-        to: State,
-        words: &str,
-    ) -> Result<()> {
-        let detail = json!({ "words": words, "from": from, "to": to });
-        self.note(connection, incident, "state_changed", &detail).await
-    }
-
-    async fn note(
-        &self,
-        connection: &mut Connection,
-        incident: IncidentId,
-        kind: &str,
-        detail: &serde_json::Value,
-    ) -> Result<()> {
-        Ok(db::incident::insert_event(connection, incident, self.now, kind, detail).await?)
-    }
-
-    /// Queues a message of a regression; an improvement is shown on the pages alone.
-    async fn tell(
-        &self,
-        connection: &mut Connection,
-        incident: IncidentId,
-        kind: Kind,
-    ) -> Result<()> {
-        if self.change == Change::Improvement {
-            return Ok(());
-        }
-        let verb = match kind {
-            Kind::IncidentOpened => "opened",
-            Kind::IncidentRetracted => "retracted",
-        };
-        // The first is `incident/12/opened`; after a retraction it may be opened a second time.
-        let event = match db::outbox::count(connection, incident, kind).await? {
-            0 => format!("incident/{incident}/{verb}"),
-            n => format!("incident/{incident}/{verb}/{}", n + 1),
-        };
-        Ok(db::outbox::insert(connection, &event, kind, incident, self.now).await?)
+/// What was refuted was refuted for its own series; another series in the same range may have a
+/// cause of its own.
+fn admits(group: &Group, step: &StandingStep) -> bool {
+    match group.state {
+        State::Merged => false,
+        State::Invalid => group.series.contains(&step.series),
+        _ => true,
     }
 }
 

@@ -1,9 +1,13 @@
 //! Turns the steps just found in a curve into what stands: steps kept, moved, retracted and added,
 //! incidents grouped by cause, their history, and the messages to be sent. One transaction with
-//! the detection that fed it; the project's row is locked, so workers take turns.
+//! the detection that fed it; the project's row is locked, so workers take turns, and so do people
+//! who decide about incidents ([`triage`]).
 
 mod group;
+mod outcome;
 mod reconcile;
+mod tell;
+pub mod triage;
 pub mod words;
 
 use anyhow::Result;
@@ -75,7 +79,7 @@ async fn note(
     now: OffsetDateTime,
 ) -> Result<()> {
     if let Some(incident) = step.incident {
-        db::incident::insert_event(connection, incident, now, kind, detail).await?;
+        tell::note(connection, incident, kind, detail, now).await?;
     }
     Ok(())
 }

@@ -1,6 +1,9 @@
 //! Sentences of an incident's history.
 
+use crate::model::incident::State;
+use crate::model::revision::short;
 use crate::model::step::{Found, StandingStep};
+use crate::model::triage::Target;
 
 /// `ops_per_s_total at 16 tasks −34.6 %`.
 pub fn step(step: &StandingStep) -> String {
@@ -23,6 +26,31 @@ pub fn moved(old: &StandingStep, new: &Found) -> String {
 /// A step was not found any more.
 pub fn retracted(old: &StandingStep) -> String {
     format!("later runs disproved the step of {}", step(old))
+}
+
+/// A step does not belong to its incident any more.
+pub fn left(step: &StandingStep, blamed: bool) -> String {
+    let why = match blamed {
+        true => "is put down to others on the machine",
+        false => "lies apart from it now",
+    };
+    format!("the step of {} left: it {why}", self::step(step))
+}
+
+/// The level came back with a later step.
+pub fn returned(back: &StandingStep) -> String {
+    format!("the level is back since {}: {}", short(&back.bad_commit), step(back))
+}
+
+/// Somebody decided: `invalid: noise, by maria`.
+pub fn decided(target: &Target, by: &str) -> String {
+    let title = target.state().title();
+    match (target.reason(), target.fixed_by()) {
+        (Some(reason), _) => format!("{title}: {}, by {by}", reason.word()),
+        (_, Some(commit)) => format!("{title} with {}, by {by}", short(commit)),
+        _ if target.state() == State::WontFix => format!("{title}, by {by}"),
+        _ => format!("{title} by {by}"),
+    }
 }
 
 /// `1 task`, `16 tasks`.

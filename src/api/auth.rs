@@ -24,8 +24,30 @@ impl Caller {
             Scope::Read => "this takes a token of scope read",
             Scope::Upload => "this takes a token of scope upload",
             Scope::Register => "this takes a token of scope register",
+            Scope::Triage => "this takes a token of scope triage",
             Scope::Admin => "this takes a token of scope admin",
         }))
+    }
+
+    /// The holder of this secret.
+    pub async fn of(app: &App, secret: &Secret) -> Result<Caller> {
+        let now = app.clock.now();
+        let token = db::token::find(&app.db, secret)
+            .await?
+            .ok_or(Error::Unauthorised("this token is not known here"))?;
+        if token.revoked_at.is_some() {
+            return Err(Error::Unauthorised("this token was revoked"));
+        }
+        if token.expires_at.is_some_and(|at| at <= now) {
+            return Err(Error::Unauthorised("this token has expired"));
+        }
+        db::token::mark_used(&app.db, token.id, now).await?;
+        Ok(Caller(token))
+    }
+
+    /// What people call the token: who decides by it.
+    pub fn name(&self) -> &str {
+        &self.0.name
     }
 
     /// The machine this token uploads for; none: any machine.
@@ -38,19 +60,7 @@ impl FromRequestParts<App> for Caller {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Caller, Failure> {
-        let secret = bearer(parts)?;
-        let now = app.clock.now();
-        let token = db::token::find(&app.db, &secret)
-            .await?
-            .ok_or(Error::Unauthorised("this token is not known here"))?;
-        if token.revoked_at.is_some() {
-            return Err(Error::Unauthorised("this token was revoked").into());
-        }
-        if token.expires_at.is_some_and(|at| at <= now) {
-            return Err(Error::Unauthorised("this token has expired").into());
-        }
-        db::token::mark_used(&app.db, token.id, now).await?;
-        Ok(Caller(token))
+        Ok(Caller::of(app, &bearer(parts)?).await?)
     }
 }
 

@@ -1,21 +1,27 @@
-//! Incidents: listed, and one with its steps, their evidence, its history and its messages.
+//! Incidents: listed, one with its steps, their evidence, its history and its messages, and what
+//! people decide about it.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::serde::rfc3339;
 
+use super::auth::Caller;
 use super::incident_steps::StepView;
 use super::page::Page;
 use super::values::Estimate;
-use super::{Answer, Params};
+use super::{Answer, Params, body};
+use crate::alert::triage::{self, Decision};
 use crate::app::App;
 use crate::db;
-use crate::error::Error;
-use crate::model::IncidentId;
-use crate::model::incident::{Event, Incident, Message, RangeEnd, State as Standing};
+use crate::error::{Error, Result};
+use crate::model::incident::{Event, Incident, Message, RangeEnd, Reason, State as Standing};
 use crate::model::step::Change;
+use crate::model::{IncidentId, Scope};
+
+/// Largest body of a decision, bytes.
+const DECISION_BYTES: usize = 16 << 10;
 
 #[derive(Debug, Serialize)]
 pub struct IncidentView {
@@ -24,6 +30,12 @@ pub struct IncidentView {
     branch: String,
     change: Change,
     state: Standing,
+    /// Why it is invalid.
+    reason: Option<Reason>,
+    /// The commit said to have undone it.
+    fixed_by: Option<String>,
+    /// The incident that took over its steps.
+    merged_into: Option<IncidentId>,
     /// Last revision known to be without the cause.
     good: RangeEnd,
     /// First revision known to have it.
@@ -71,7 +83,7 @@ struct MessageView {
     withdrawn_at: Option<OffsetDateTime>,
 }
 
-/// `GET /incidents`: newest first; `state` is `open` (the default), `all`, or one state.
+/// `GET /incidents`: newest first; `state` is `open` (the default), `settled`, `all`, or one state.
 pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<IncidentView>>> {
     let states = states(params.take::<String>("state")?.as_deref())?;
     let (after, limit) = (params.take::<IncidentId>("after")?, params.limit()?);
@@ -84,10 +96,11 @@ pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Pag
 fn states(word: Option<&str>) -> Result<Vec<Standing>, Error> {
     match word {
         None | Some("open") => Ok(Standing::OPEN.to_vec()),
+        Some("settled") => Ok(Standing::SETTLED.to_vec()),
         Some("all") => Ok(Standing::ALL.to_vec()),
         Some(word) => Standing::parse(word).map(|state| vec![state]).ok_or_else(|| {
             let words = Standing::ALL.map(Standing::word).join(", ");
-            Error::query("state", format!("must be open, all, {words}"))
+            Error::query("state", format!("must be open, settled, all, {words}"))
         }),
     }
 }
@@ -99,17 +112,40 @@ pub async fn show(
     params: Params,
 ) -> Answer<Json<IncidentDetail>> {
     params.finish()?;
-    let id: IncidentId = id.parse().map_err(|_| Error::NotFound("incident"))?;
+    Ok(Json(detail(&app, id_of(&id)?).await?))
+}
+
+/// `POST /incidents/{id}/state`: takes it where the body says, and answers it as it stands then.
+pub async fn decide(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    caller: Caller,
+    request: Request,
+) -> Answer<Json<IncidentDetail>> {
+    caller.require(Scope::Triage)?;
+    let id = id_of(&id)?;
+    let decision: Decision = body::read(request, DECISION_BYTES, Ok).await?;
+    let mut tx = app.db.begin().await?;
+    triage::decide(&mut tx, id, &decision, caller.name(), app.clock.now()).await?;
+    tx.commit().await?;
+    Ok(Json(detail(&app, id).await?))
+}
+
+fn id_of(id: &str) -> Result<IncidentId> {
+    id.parse().map_err(|_| Error::NotFound("incident"))
+}
+
+async fn detail(app: &App, id: IncidentId) -> Result<IncidentDetail> {
     let incident = db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))?;
     let moved = db::incident_step::list(&app.db, id).await?;
     let events = db::incident::list_events(&app.db, id).await?;
     let messages = db::incident::list_messages(&app.db, id).await?;
-    Ok(Json(IncidentDetail {
-        incident: IncidentView::of(&app, incident),
+    Ok(IncidentDetail {
+        incident: IncidentView::of(app, incident),
         moved: moved.into_iter().map(StepView::from).collect(),
         events: events.into_iter().map(EventView::from).collect(),
         messages: messages.into_iter().map(MessageView::from).collect(),
-    }))
+    })
 }
 
 impl IncidentView {
@@ -122,6 +158,9 @@ impl IncidentView {
             branch: incident.branch_name,
             change: incident.change,
             state: incident.state,
+            reason: incident.reason,
+            fixed_by: incident.fixed_by,
+            merged_into: incident.merged_into,
             good: incident.good,
             bad: incident.bad,
             steps: incident.steps,

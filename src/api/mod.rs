@@ -21,11 +21,12 @@ mod values;
 
 use axum::Router;
 use axum::http::{Method, Uri};
-use axum::routing::{any, get};
+use axum::routing::{any, get, post};
 
 use crate::app::App;
 use crate::error::Error;
 
+pub use auth::Caller;
 pub use failure::{Failure, log, status};
 pub use params::Params;
 
@@ -46,6 +47,7 @@ pub fn router() -> Router<App> {
         .route("/compare", get(compare::show))
         .route("/incidents", get(incidents::list))
         .route("/incidents/{id}", get(incidents::show))
+        .route("/incidents/{id}/state", post(incidents::decide))
         .method_not_allowed_fallback(wrong_method)
         .fallback(unknown_path);
     Router::new()

@@ -38,7 +38,7 @@ pub struct Create {
     /// What people call it
     #[arg(long)]
     name: String,
-    /// What it may do: read, upload, register or admin
+    /// What it may do: read, upload, register, triage or admin
     #[arg(long, value_parser = scope)]
     scope: Scope,
     /// Id of the machine that an upload token is bound to
@@ -56,7 +56,7 @@ pub enum MachineCommand {
 }
 
 fn scope(word: &str) -> Result<Scope> {
-    Scope::parse(word).ok_or_else(|| anyhow!("is none of read, upload, register, admin"))
+    Scope::parse(word).ok_or_else(|| anyhow!("is none of read, upload, register, triage, admin"))
 }
 
 impl Admin {

@@ -7,13 +7,14 @@ use time::OffsetDateTime;
 use super::types::word;
 use super::{Connection, Pool};
 
-use crate::model::incident::{Event, Headline, Incident, Message, RangeEnd, State};
+use crate::model::incident::{Event, Headline, Incident, Message, RangeEnd, Reason, State};
 use crate::model::range::Range;
 use crate::model::step::Change;
-use crate::model::{BranchId, CurveId, IncidentId, ProjectId, RevisionId};
+use crate::model::triage::Target;
+use crate::model::{BranchId, CurveId, IncidentId, ProjectId, RevisionId, SeriesId};
 
 /// An incident as far as grouping needs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// Row.
     pub id: IncidentId,
@@ -21,6 +22,23 @@ pub struct Group {
     pub range: Range,
     /// Where it stands.
     pub state: State,
+    /// Series that ever had a step of it.
+    pub series: Vec<SeriesId>,
+}
+
+/// An incident as far as a decision about it needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Whose code.
+    pub project: ProjectId,
+    /// On which branch.
+    pub branch: BranchId,
+    /// Bad or good.
+    pub change: Change,
+    /// Where it stands.
+    pub state: State,
+    /// Where its cause lies.
+    pub range: Range,
 }
 
 /// Holds the project's row until the transaction ends: one worker at a time groups its steps, so
@@ -40,8 +58,11 @@ pub async fn list_groups(
     change: Change,
 ) -> sqlx::Result<Vec<Group>> {
     let rows = sqlx::query!(
-        "select id, good_rank, bad_rank, state from incident
-         where project_id = $1 and branch_id = $2 and direction = $3 order by id",
+        r#"select id, good_rank, bad_rank, state,
+                  array(select distinct series_id from step where incident_id = i.id)
+                      as "series!: Vec<SeriesId>"
+           from incident i
+           where project_id = $1 and branch_id = $2 and direction = $3 order by id"#,
         project.0,
         branch.0,
         change.word()
@@ -54,9 +75,34 @@ pub async fn list_groups(
                 id: IncidentId(row.id),
                 range: Range { good: row.good_rank, bad: row.bad_rank },
                 state: word("state", &row.state, State::parse)?,
+                series: row.series,
             })
         })
         .collect()
+}
+
+/// One incident for a decision.
+pub async fn find_standing(
+    connection: &mut Connection,
+    incident: IncidentId,
+) -> sqlx::Result<Option<Standing>> {
+    let row = sqlx::query!(
+        "select project_id, branch_id, direction, state, good_rank, bad_rank from incident
+         where id = $1",
+        incident.0
+    )
+    .fetch_optional(connection)
+    .await?;
+    row.map(|row| {
+        Ok(Standing {
+            project: ProjectId(row.project_id),
+            branch: BranchId(row.branch_id),
+            change: word("direction", &row.direction, Change::parse)?,
+            state: word("state", &row.state, State::parse)?,
+            range: Range { good: row.good_rank, bad: row.bad_rank },
+        })
+    })
+    .transpose()
 }
 
 /// Opens an incident.
@@ -84,21 +130,18 @@ pub async fn insert(
     .map(IncidentId)
 }
 
-/// Sets where the cause lies and where the incident stands.
-pub async fn update(
+/// Sets where the cause lies.
+pub async fn set_range(
     connection: &mut Connection,
     incident: IncidentId,
     range: Range,
-    state: State,
     now: OffsetDateTime,
 ) -> sqlx::Result<()> {
     sqlx::query!(
-        "update incident set good_rank = $2, bad_rank = $3, state = $4, changed_at = $5
-         where id = $1",
+        "update incident set good_rank = $2, bad_rank = $3, changed_at = $4 where id = $1",
         incident.0,
         range.good,
         range.bad,
-        state.word(),
         now
     )
     .execute(connection)
@@ -106,27 +149,54 @@ pub async fn update(
     Ok(())
 }
 
-/// Adds a line to an incident's history, which is thereby changed.
+/// Takes an incident from one state to another. False when it no longer stands there: somebody
+/// else was first.
+pub async fn set_state(
+    connection: &mut Connection,
+    incident: IncidentId,
+    from: State,
+    to: &Target,
+    now: OffsetDateTime,
+) -> sqlx::Result<bool> {
+    let done = sqlx::query!(
+        "update incident set state = $3, reason = $4, fixed_by = $5, merged_into = $6,
+                changed_at = $7
+         where id = $1 and state = $2",
+        incident.0,
+        from.word(),
+        to.state().word(),
+        to.reason().map(Reason::word),
+        to.fixed_by(),
+        to.merged_into().map(|into| into.0),
+        now
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Adds a line to an incident's history, which is thereby changed. Returns its number.
 pub async fn insert_event(
     connection: &mut Connection,
     incident: IncidentId,
     at: OffsetDateTime,
     kind: &str,
     detail: &Value,
-) -> sqlx::Result<()> {
-    sqlx::query!(
-        "insert into incident_event (incident_id, at, kind, detail) values ($1, $2, $3, $4)",
+) -> sqlx::Result<i64> {
+    let event = sqlx::query_scalar!(
+        "insert into incident_event (incident_id, at, kind, detail) values ($1, $2, $3, $4)
+         returning id",
         incident.0,
         at,
         kind,
         Json(detail) as _
     )
-    .execute(&mut *connection)
+    .fetch_one(&mut *connection)
     .await?;
     sqlx::query!("update incident set changed_at = $2 where id = $1", incident.0, at)
         .execute(connection)
         .await?;
-    Ok(())
+    Ok(event)
 }
 
 /// Incidents in the given states, newest first, those before `before` when given.
@@ -146,7 +216,8 @@ pub async fn find(db: &Pool, incident: IncidentId) -> sqlx::Result<Option<Incide
     Ok(read(db, Some(incident), &states, None, 1).await?.pop())
 }
 
-/// Standing steps speak for an incident; the steps it had speak for a retracted one.
+/// Standing steps speak for an incident; where none stands, the steps it had do; where it has none
+/// any more, the one that opened it does.
 async fn read(
     db: &Pool,
     incident: Option<IncidentId>,
@@ -157,7 +228,8 @@ async fn read(
     let rows = sqlx::query_as!(
         Row,
         r#"select i.id, i.project_id, p.name as project_name, i.branch_id, b.name as branch_name,
-                  i.direction, i.state, i.good_rank, i.bad_rank, i.opened_at, i.changed_at,
+                  i.direction, i.state, i.reason, i.fixed_by, i.merged_into, i.good_rank,
+                  i.bad_rank, i.opened_at, i.changed_at,
                   good.id as good_id, good.commit_id as good_commit, good.subject as good_subject,
                   bad.id as bad_id, bad.commit_id as bad_commit, bad.subject as bad_subject,
                   counts.steps as "steps!", counts.machines as "machines!",
@@ -166,11 +238,15 @@ async fn read(
                   m.public_id as machine_public_id, m.name as machine_name,
                   array(select distinct s2.tasks from step t2 join series s2 on s2.id = t2.series_id
                         where t2.incident_id = i.id and s2.curve_id = c.id and s2.metric = s.metric
-                              and (t2.retracted_at is null or i.state = 'retracted')
+                              and (t2.retracted_at is null or not stands.any)
                         order by 1) as "all_tasks!"
            from incident i
            join project p on p.id = i.project_id
            join branch b on b.id = i.branch_id
+           cross join lateral (
+               select exists (select from step where incident_id = i.id and retracted_at is null)
+                   as any
+           ) stands
            cross join lateral (
                select id, commit_id, subject from revision
                where branch_id = i.branch_id and rank = i.good_rank order by commit_id limit 1
@@ -181,13 +257,16 @@ async fn read(
            ) bad
            cross join lateral (
                select count(*) as steps, count(distinct machine_id) as machines from step
-               where incident_id = i.id and (retracted_at is null or i.state = 'retracted')
+               where incident_id = i.id and (retracted_at is null or not stands.any)
            ) counts
            cross join lateral (
                select t.series_id, t.machine_id, t.ratio, t.ratio_low, t.ratio_high
                from step t join series s on s.id = t.series_id
-               where t.incident_id = i.id and (t.retracted_at is null or i.state = 'retracted')
-               order by s.is_primary desc,
+               where t.incident_id = i.id and (t.retracted_at is null or not stands.any)
+                     or t.id = (select (e.detail->>'step')::bigint from incident_event e
+                                where e.incident_id = i.id and e.kind = 'opened'
+                                order by e.id limit 1)
+               order by t.incident_id is distinct from i.id, s.is_primary desc,
                         abs(ln(case when t.ratio > 0 then t.ratio end)) desc nulls last, t.id
                limit 1
            ) top
@@ -217,6 +296,9 @@ struct Row {
     branch_name: String,
     direction: String,
     state: String,
+    reason: Option<String>,
+    fixed_by: Option<String>,
+    merged_into: Option<i64>,
     good_rank: i64,
     bad_rank: i64,
     opened_at: OffsetDateTime,
@@ -253,6 +335,13 @@ impl TryFrom<Row> for Incident {
             branch_name: row.branch_name,
             change: word("direction", &row.direction, Change::parse)?,
             state: word("state", &row.state, State::parse)?,
+            reason: row
+                .reason
+                .as_deref()
+                .map(|reason| word("reason", reason, Reason::parse))
+                .transpose()?,
+            fixed_by: row.fixed_by,
+            merged_into: row.merged_into.map(IncidentId),
             good: RangeEnd {
                 revision: RevisionId(row.good_id),
                 rank: row.good_rank,
@@ -296,7 +385,7 @@ pub(super) fn ratio(
 pub async fn list_events(db: &Pool, incident: IncidentId) -> sqlx::Result<Vec<Event>> {
     sqlx::query_as!(
         Event,
-        "select at, kind, detail from incident_event where incident_id = $1 order by id",
+        "select id, at, kind, detail from incident_event where incident_id = $1 order by id",
         incident.0
     )
     .fetch_all(db)

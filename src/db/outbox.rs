@@ -10,21 +10,26 @@ use crate::model::IncidentId;
 pub enum Kind {
     /// An incident was opened, or opened again.
     IncidentOpened,
+    /// People or data took an incident told of before to another state.
+    IncidentChanged,
     /// An incident told of before was disproved.
     IncidentRetracted,
 }
 
 impl Kind {
+    const ALL: [Kind; 3] = [Kind::IncidentOpened, Kind::IncidentChanged, Kind::IncidentRetracted];
+
     /// As stored.
     pub const fn word(self) -> &'static str {
         match self {
             Kind::IncidentOpened => "incident_opened",
+            Kind::IncidentChanged => "incident_changed",
             Kind::IncidentRetracted => "incident_retracted",
         }
     }
 
     fn parse(word: &str) -> Option<Kind> {
-        [Kind::IncidentOpened, Kind::IncidentRetracted].into_iter().find(|one| one.word() == word)
+        Kind::ALL.into_iter().find(|one| one.word() == word)
     }
 }
 
@@ -39,26 +44,32 @@ pub struct Claimed {
     pub kind: Kind,
     /// Of which incident.
     pub incident: IncidentId,
+    /// The line of its history that a change is.
+    pub change: Option<i64>,
     /// How often sending was tried, this time included.
     pub attempts: i32,
     /// Names this claim: a sender whose lease ran out no longer holds it.
     pub claimed_until: OffsetDateTime,
 }
 
-/// Queues a message; a second one of the same event changes nothing.
+/// Queues a message; a second one of the same event changes nothing. `change` is the line of the
+/// incident's history that a change tells.
 pub async fn insert(
     connection: &mut Connection,
     event: &str,
     kind: Kind,
     incident: IncidentId,
+    change: Option<i64>,
     due_at: OffsetDateTime,
 ) -> sqlx::Result<()> {
     sqlx::query!(
-        "insert into outbox (event, kind, incident_id, due_at) values ($1, $2, $3, $4)
+        "insert into outbox (event, kind, incident_id, incident_event_id, due_at)
+         values ($1, $2, $3, $4, $5)
          on conflict (event) do nothing",
         event,
         kind.word(),
         incident.0,
+        change,
         due_at
     )
     .execute(connection)
@@ -97,6 +108,11 @@ pub async fn withdraw(
     )
     .execute(&mut *connection)
     .await?;
+    is_told(connection, incident).await
+}
+
+/// Whether a message that opens this incident went out, or may yet.
+pub async fn is_told(connection: &mut Connection, incident: IncidentId) -> sqlx::Result<bool> {
     sqlx::query_scalar!(
         r#"select exists (select from outbox
                           where incident_id = $1 and kind = 'incident_opened'
@@ -128,7 +144,7 @@ pub async fn claim_next(
                order by o.due_at, o.id
                limit 1
                for update skip locked)
-           returning id, event, kind, incident_id, attempts,
+           returning id, event, kind, incident_id, incident_event_id, attempts,
                      claimed_until as "claimed_until!""#,
         now,
         lease_until
@@ -141,6 +157,7 @@ pub async fn claim_next(
             event: row.event,
             kind: super::types::word("kind", &row.kind, Kind::parse)?,
             incident: IncidentId(row.incident_id),
+            change: row.incident_event_id,
             attempts: row.attempts,
             claimed_until: row.claimed_until,
         })

@@ -42,6 +42,29 @@ pub async fn find_by_commit(
     .await
 }
 
+/// The revisions of a branch whose commit starts with these hex digits; at most two, which is one
+/// too many.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_of_branch_by_prefix(
+    executor: impl PgExecutor<'_>,
+    branch: BranchId,
+    prefix: &str,
+) -> Result<Vec<Revision>, Failure> {
+    sqlx::query_as!(
+        Revision,
+        r#"select id as "id: RevisionId", branch_id as "branch: BranchId", commit_id as commit,
+               position, committed_at, rank, parents, subject
+           from revision where branch_id = $1 and starts_with(commit_id, $2)
+           order by commit_id limit 2"#,
+        branch as BranchId,
+        prefix
+    )
+    .fetch_all(executor)
+    .await
+}
+
 /// The revisions of a project, on any branch, whose commit starts with these hex digits; at most
 /// ten, newest first.
 ///

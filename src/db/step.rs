@@ -115,7 +115,8 @@ async fn list_standing(
     let rows = sqlx::query!(
         r#"select t.id, t.machine_id, s.curve_id, t.series_id, s.tasks, s.metric, s.is_primary,
                   t.environment_id, b.branch_id, t.good_revision_id, g.rank as good_rank,
-                  t.bad_revision_id, b.rank as bad_rank, t.direction, t.ratio, t.incident_id,
+                  t.bad_revision_id, b.rank as bad_rank, b.commit_id as bad_commit, t.direction,
+                  t.level_before, t.level_after, t.ratio, t.incident_id,
                   coalesce((t.evidence->'neighbour'->>'blamed')::boolean, false) as "blamed!"
            from step t
            join series s on s.id = t.series_id
@@ -149,7 +150,10 @@ async fn list_standing(
                 branch: BranchId(row.branch_id),
                 good: place(row.good_revision_id, row.good_rank),
                 bad: place(row.bad_revision_id, row.bad_rank),
+                bad_commit: row.bad_commit,
                 change: word("direction", &row.direction, Change::parse)?,
+                before: row.level_before,
+                after: row.level_after,
                 ratio: row.ratio,
                 blamed_on_neighbour: row.blamed,
                 incident: row.incident_id.map(IncidentId),

@@ -31,6 +31,10 @@ pub const LEAST_CPU_CHANGE: f64 = 0.02;
 /// is put down to a neighbour.
 pub const EXPLAINED_BY_OTHERS: f64 = 0.5;
 
+/// An incident is over when a later level of every series makes up at least this share of what the
+/// step lost; of an improvement, of what it gained.
+pub const RETURNED_SHARE: f64 = 0.8;
+
 /// Metrics that tell how a change came about. They join an incident and never open one: alone
 /// they move with scheduling more than with code.
 pub const SIDE_METRICS: [&str; 6] = [

@@ -57,8 +57,32 @@ struct RetractedHtml<'a> {
 }
 
 #[derive(Template)]
+#[template(path = "mail/incident_changed/body.txt", escape = "none")]
+struct ChangedText<'a> {
+    letter: &'a Letter,
+    intro: String,
+    note: Option<String>,
+    project: String,
+}
+
+#[derive(Template)]
+#[template(path = "mail/incident_changed/body.html")]
+struct ChangedHtml<'a> {
+    letter: &'a Letter,
+    intro: String,
+    note: Option<&'a str>,
+    state: String,
+}
+
+#[derive(Template)]
 #[template(path = "mail/incident_opened/subject.txt", escape = "none")]
 struct OpenedSubject<'a> {
+    letter: &'a Letter,
+}
+
+#[derive(Template)]
+#[template(path = "mail/incident_changed/subject.txt", escape = "none")]
+struct ChangedSubject<'a> {
     letter: &'a Letter,
 }
 
@@ -103,7 +127,7 @@ pub fn compose(
     for to in &settings.to {
         builder = builder.to(mailbox(to)?);
     }
-    let (text, html) = bodies(claimed.kind, letter, events, &project)?;
+    let (text, html) = bodies(claimed, letter, events, &project)?;
     let plot = letter.plot.as_ref().filter(|_| claimed.kind == Kind::IncidentOpened);
     let html = SinglePart::html(html);
     let related = match plot {
@@ -136,20 +160,25 @@ fn plain(text: &str) -> Result<SinglePart> {
 fn subject(kind: Kind, letter: &Letter) -> Result<String> {
     let subject = match kind {
         Kind::IncidentOpened => OpenedSubject { letter }.render()?,
+        Kind::IncidentChanged => ChangedSubject { letter }.render()?,
         Kind::IncidentRetracted => RetractedSubject { letter }.render()?,
     };
     Ok(one_line(&subject))
 }
 
 fn bodies(
-    kind: Kind,
+    claimed: &Claimed,
     letter: &Letter,
     events: &[Event],
     project: &str,
 ) -> Result<(String, String)> {
     let project = format!("{project}, branch {}", one_line(&letter.incident.branch_name));
-    match kind {
+    match claimed.kind {
         Kind::IncidentOpened => opened(letter, project),
+        Kind::IncidentChanged => {
+            let event = events.iter().find(|event| Some(event.id) == claimed.change);
+            changed(letter, event.context("the change it tells is gone")?, project)
+        }
         Kind::IncidentRetracted => retracted(letter, events, project),
     }
 }
@@ -216,6 +245,30 @@ fn retracted(letter: &Letter, events: &[Event], project: String) -> Result<(Stri
         .collect();
     let html = RetractedHtml { letter, intro: intro.clone(), events: &events };
     let text = RetractedText { letter, intro: wrapped(&intro), project, events: &events };
+    Ok((text.render()?, html.render()?))
+}
+
+/// One line of the history, told as it was kept.
+fn changed(letter: &Letter, event: &Event, project: String) -> Result<(String, String)> {
+    let incident = &letter.incident;
+    let from = event.from().map_or(String::new(), |from| format!("was {}; ", from.title()));
+    let intro = format!(
+        "Incident {}, the {} {} of {} {}, {from}now: {}.",
+        incident.id,
+        letter.change(),
+        incident.change.word(),
+        letter.what(),
+        letter.places(),
+        one_line(event.words())
+    );
+    let html = ChangedHtml {
+        letter,
+        intro: intro.clone(),
+        note: event.note(),
+        state: incident.state_words(),
+    };
+    let note = event.note().map(|note| wrapped(&one_line(note)));
+    let text = ChangedText { letter, intro: wrapped(&intro), note, project };
     Ok((text.render()?, html.render()?))
 }
 

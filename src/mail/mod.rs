@@ -12,7 +12,6 @@ use time::{Duration, OffsetDateTime};
 use crate::app::App;
 use crate::db;
 use crate::db::outbox::{Claimed, Kind};
-use crate::model::incident::State;
 use serde_json::json;
 pub use transport::Transport;
 
@@ -32,7 +31,7 @@ pub enum Sent {
     To(String),
     /// It could not be sent now and will be tried again.
     Failed(String),
-    /// Its incident was retracted before it went out.
+    /// What it tells was over before it went out.
     Withdrawn,
 }
 
@@ -72,8 +71,14 @@ async fn deliver(
     now: OffsetDateTime,
 ) -> Result<Option<String>> {
     let letter = letter::load(&app.db, claimed.incident, &app.config.public_url).await?;
-    let retracted = letter.incident.state == State::Retracted;
-    if retracted && claimed.kind == Kind::IncidentOpened {
+    let worth_telling = match claimed.kind {
+        Kind::IncidentOpened => letter.incident.state.is_open(),
+        // What opened it stands before this in the queue, and was sent or withdrawn.
+        Kind::IncidentChanged | Kind::IncidentRetracted => {
+            db::outbox::is_told(&mut *app.db.acquire().await?, claimed.incident).await?
+        }
+    };
+    if !worth_telling {
         return Ok(None);
     }
     let events = db::incident::list_events(&app.db, claimed.incident).await?;

@@ -17,13 +17,16 @@ pub enum Scope {
     Upload,
     /// Register machines.
     Register,
+    /// Triage incidents and weigh what a project's users care about.
+    Triage,
     /// Everything.
     Admin,
 }
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Scope; 4] = [Scope::Read, Scope::Upload, Scope::Register, Scope::Admin];
+    pub const ALL: [Scope; 5] =
+        [Scope::Read, Scope::Upload, Scope::Register, Scope::Triage, Scope::Admin];
 
     /// The scope as stored and written.
     pub const fn word(self) -> &'static str {
@@ -31,6 +34,7 @@ impl Scope {
             Scope::Read => "read",
             Scope::Upload => "upload",
             Scope::Register => "register",
+            Scope::Triage => "triage",
             Scope::Admin => "admin",
         }
     }
@@ -63,7 +67,8 @@ pub struct Token {
 }
 
 /// The secret itself. It is printed by [`Secret::reveal`] alone; `Debug` hides it.
-#[derive(Clone)]
+#[derive(Clone, serde::Deserialize)]
+#[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use time::OffsetDateTime;
 
 use super::step::{Change, Evidence};
@@ -11,39 +11,7 @@ use super::{
     StepId,
 };
 
-/// Where an incident stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// Nobody has looked at it yet.
-    New,
-    /// Somebody takes care of it.
-    Acknowledged,
-    /// Late data disproved every step of it.
-    Retracted,
-}
-
-impl State {
-    /// Every state.
-    pub const ALL: [State; 3] = [State::New, State::Acknowledged, State::Retracted];
-
-    /// The states in which it still asks for attention.
-    pub const OPEN: [State; 2] = [State::New, State::Acknowledged];
-
-    /// The word in the database, in addresses and shown to people.
-    pub const fn word(self) -> &'static str {
-        match self {
-            State::New => "new",
-            State::Acknowledged => "acknowledged",
-            State::Retracted => "retracted",
-        }
-    }
-
-    /// The state with this word.
-    pub fn parse(word: &str) -> Option<State> {
-        State::ALL.into_iter().find(|state| state.word() == word)
-    }
-}
+pub use super::triage::{Reason, State};
 
 /// A revision as an end of a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -82,6 +50,12 @@ pub struct Incident {
     pub change: Change,
     /// Where it stands.
     pub state: State,
+    /// Why it is invalid, where it is.
+    pub reason: Option<Reason>,
+    /// The commit that fixed it, where one did.
+    pub fixed_by: Option<String>,
+    /// The incident that took it over, where one did.
+    pub merged_into: Option<IncidentId>,
     /// Last revision known to be without the cause.
     pub good: RangeEnd,
     /// First revision known to have it.
@@ -90,7 +64,7 @@ pub struct Incident {
     pub opened_at: OffsetDateTime,
     /// When anything about it last changed.
     pub changed_at: OffsetDateTime,
-    /// Steps that stand; of a retracted incident, those that stood.
+    /// Steps that stand; where none does, those that stood.
     pub steps: i64,
     /// Machines they were found on.
     pub machines: i64,
@@ -177,9 +151,12 @@ pub struct IncidentStep {
 /// One line of an incident's history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
+    /// Row.
+    pub id: i64,
     /// When.
     pub at: OffsetDateTime,
-    /// `opened`, `step_joined`, `step_moved`, `step_retracted`, `state_changed` or `mailed`.
+    /// `opened`, `step_joined`, `step_left`, `step_moved`, `step_retracted`, `state_changed` or
+    /// `mailed`.
     pub kind: String,
     /// What exactly; a sentence for people under `words`.
     pub detail: serde_json::Value,
@@ -188,7 +165,39 @@ pub struct Event {
 impl Event {
     /// The sentence for people.
     pub fn words(&self) -> &str {
-        self.detail.get("words").and_then(serde_json::Value::as_str).unwrap_or(&self.kind)
+        self.text("words").unwrap_or(&self.kind)
+    }
+
+    /// Who decided it, where somebody did.
+    pub fn by(&self) -> Option<&str> {
+        self.text("by")
+    }
+
+    /// Why, in the words of who decided it.
+    pub fn note(&self) -> Option<&str> {
+        self.text("note")
+    }
+
+    /// The state before, of a change of state.
+    pub fn from(&self) -> Option<State> {
+        State::parse(self.text("from")?)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.detail.get(name).and_then(serde_json::Value::as_str)
+    }
+}
+
+impl Incident {
+    /// The state with what belongs to it: `invalid: noise`, `fixed by 8f2c3b7410`.
+    pub fn state_words(&self) -> String {
+        let title = self.state.title();
+        match (self.reason, &self.fixed_by, self.merged_into) {
+            (Some(reason), _, _) => format!("{title}: {}", reason.word()),
+            (_, Some(commit), _) => format!("{title} by {}", super::revision::short(commit)),
+            (_, _, Some(incident)) => format!("{title} into incident {incident}"),
+            _ => title.to_owned(),
+        }
     }
 }
 

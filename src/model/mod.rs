@@ -12,6 +12,7 @@ pub mod revision;
 pub mod run;
 pub mod series;
 pub mod step;
+pub mod triage;
 
 pub use account::{Scope, Secret, Token};
 pub use environment::{Difference, Environment};

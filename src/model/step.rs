@@ -160,8 +160,14 @@ pub struct StandingStep {
     pub good: Place,
     /// First revision after.
     pub bad: Place,
+    /// Its commit.
+    pub bad_commit: String,
     /// Bad or good.
     pub change: Change,
+    /// Level before.
+    pub before: f64,
+    /// Level after.
+    pub after: f64,
     /// after ÷ before, where before is positive.
     pub ratio: Option<f64>,
     /// Whether the change is put down to others on the machine.

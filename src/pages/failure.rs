@@ -65,6 +65,19 @@ impl FailureView {
                 "Try again in a moment.",
                 Some(api::log(&cause)),
             ),
+            error @ (Error::Unauthorised(_) | Error::Forbidden(_)) => view(
+                "Not allowed",
+                format!("{error}."),
+                "Nothing was changed. Go back and give a token that may do this; \
+                 `scalewatch admin token create` makes one.",
+                None,
+            ),
+            error @ (Error::Conflict { .. } | Error::Invalid { .. }) => view(
+                "Not done",
+                format!("{error}."),
+                "Nothing was changed. Go back and look at it as it stands now.",
+                None,
+            ),
             other => view(
                 "This address asks for something that cannot be shown",
                 format!("{other}."),

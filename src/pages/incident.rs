@@ -9,6 +9,7 @@ use super::evidence::{self, StepEvidence};
 use super::failure::Failure;
 use super::incidents::{change_words, class, tasks_words, what};
 use super::metric::Metric;
+use super::triage::TriageForm;
 use super::view::{CommitMark, Figure, Layout, Section, Value, When, parameter_words};
 use super::{shown, sides};
 use crate::app::App;
@@ -107,6 +108,8 @@ pub struct EventRow {
     pub kind: String,
     /// Exactly.
     pub detail: String,
+    /// Why, in the words of who decided it.
+    pub note: Option<String>,
 }
 
 /// The page.
@@ -128,7 +131,11 @@ pub struct IncidentView {
     /// Verdict and figures.
     pub words: String,
     /// State in words.
-    pub state: &'static str,
+    pub state: String,
+    /// The incident that took over its steps.
+    pub merged_into: Option<i64>,
+    /// What can be decided.
+    pub triage: TriageForm,
     /// When it was opened.
     pub opened: When,
     /// When anything about it last changed.
@@ -184,6 +191,7 @@ async fn view(app: &App, incident: &Incident) -> Result<IncidentView> {
         at: When::new(event.at, now),
         kind: event.kind.replace('_', " "),
         detail: event.words().to_owned(),
+        note: event.note().map(str::to_owned),
     };
     Ok(IncidentView {
         layout: Layout::new(format!("Incident {}", incident.id), Section::Incidents),
@@ -193,7 +201,9 @@ async fn view(app: &App, incident: &Incident) -> Result<IncidentView> {
         heading: what(&incident.headline),
         class: class(incident.change),
         words: change_words(incident.change, incident.headline.ratio),
-        state: incident.state.word(),
+        state: incident.state_words(),
+        merged_into: incident.merged_into.map(|into| into.0),
+        triage: TriageForm::new(incident),
         opened: When::new(incident.opened_at, now),
         changed: When::new(incident.changed_at, now),
         moved: moved(&standing),

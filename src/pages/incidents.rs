@@ -38,7 +38,7 @@ pub struct IncidentRow {
     /// `2 machines`, or the name of the one.
     pub machines: String,
     /// State in words.
-    pub state: &'static str,
+    pub state: String,
     /// When anything about it last changed.
     pub changed: When,
 }
@@ -70,10 +70,10 @@ impl IncidentRows {
             good: format::commit(&incident.good.commit).to_owned(),
             bad: format::commit(&incident.bad.commit).to_owned(),
             machines: match incident.machines {
-                1 => incident.headline.machine_name.clone(),
+                0 | 1 => incident.headline.machine_name.clone(),
                 n => format::count(usize::try_from(n).unwrap_or(0), "machine"),
             },
-            state: incident.state.word(),
+            state: incident.state_words(),
             changed: When::new(incident.changed_at, now),
         };
         IncidentRows { caption: caption.into(), rows: incidents.iter().map(row).collect() }
@@ -166,7 +166,7 @@ pub async fn list(
     };
     shown(&IncidentsView {
         layout: Layout::new("Incidents", Section::Incidents),
-        choices: ["open", "retracted", "all"].map(one).into(),
+        choices: ["open", "settled", "retracted", "all"].map(one).into(),
         incidents: IncidentRows::new(caption, &incidents, app.clock.now()),
     })
 }
@@ -174,11 +174,13 @@ pub async fn list(
 fn states(asked: &str) -> Result<(&str, Vec<IncidentState>), Error> {
     match asked {
         "open" => Ok((asked, IncidentState::OPEN.into())),
+        "settled" => Ok((asked, IncidentState::SETTLED.into())),
         "all" => Ok((asked, IncidentState::ALL.into())),
         word => match IncidentState::parse(word) {
             Some(state) => Ok((asked, vec![state])),
             None => {
-                let problem = format!("`{word}` is not open, all, new, acknowledged or retracted");
+                let words = IncidentState::ALL.map(IncidentState::word).join(", ");
+                let problem = format!("`{word}` is not open, settled, all, {words}");
                 Err(Error::query("state", problem))
             }
         },

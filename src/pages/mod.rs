@@ -18,6 +18,7 @@ pub mod overview;
 pub mod profile;
 pub mod run;
 pub mod sides;
+pub mod triage;
 pub mod view;
 pub mod why;
 
@@ -42,7 +43,7 @@ pub fn router() -> Router<App> {
         .route("/curves/{id}", get(curve::show))
         .route("/compare", get(compare::show))
         .route("/incidents", get(incidents::list))
-        .route("/incidents/{id}", get(incident::show))
+        .route("/incidents/{id}", get(incident::show).post(triage::decide))
         .route("/incidents/{id}/why", get(why::show))
         .route("/machines/{id}", get(machine::show))
         .route("/runs/{id}", get(run::show))

@@ -2,6 +2,7 @@
 
 mod late;
 mod neighbour;
+mod outcome;
 mod race;
 
 use scalewatch::db;

@@ -6,3 +6,4 @@ mod machines;
 mod one;
 mod runs;
 mod tokens;
+mod triage;

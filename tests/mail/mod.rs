@@ -2,6 +2,7 @@
 
 mod content;
 mod delivery;
+mod thread;
 
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@ mod evidence;
 mod incident;
 mod machine_and_run;
 pub mod read;
+mod triage;
 
 use std::collections::BTreeSet;
 
@@ -136,7 +137,7 @@ async fn what_cannot_be_asked_for_is_named(pool: Pool) {
         (format!("{curve}?rev=ffff"), "rev: nothing was measured on this curve at commit `ffff`"),
         (format!("{curve}?base=zz"), "base: nothing was measured on this curve at commit `zz`"),
         (format!("{curve}?tasks=3"), "tasks: `3` is not a task count of this curve"),
-        ("/incidents?state=lost".into(), "state: `lost` is not open, all,"),
+        ("/incidents?state=lost".into(), "state: `lost` is not open, settled, all,"),
         ("/compare".into(), "curve: must be given"),
         (curve.replace("/curves/", "/compare?curve="), "base: must be given"),
     ] {

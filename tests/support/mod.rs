@@ -9,4 +9,4 @@ pub mod smtp;
 
 pub use build::{ReportBuilder, a_machine, a_point, a_report};
 pub use rows::row_counts;
-pub use service::{Enrolled, Service, noon};
+pub use service::{Answer, Enrolled, Service, noon};
