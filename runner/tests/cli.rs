@@ -753,7 +753,7 @@ fn a_load_of_fixed_work_is_shown_in_the_lines_of_aim7_and_in_the_csv_of_re_aim()
 }
 
 #[test]
-fn counters_that_moved_stand_below_lkps_table_and_in_the_json() {
+fn counters_that_moved_stand_below_our_table_and_lkps_and_in_the_json() {
     let home = Home::new();
     let with = |reports: Vec<Report>, instructions: f64| -> Vec<Report> {
         let mut reports = reports;
@@ -770,13 +770,17 @@ fn counters_that_moved_stand_below_lkps_table_and_in_the_json() {
     let head = with(runs(4, 3, "bbbbbbbbbbbb", &[(1, 900.0)]), 1500.0);
     home.write("a.json", &as_file(&base));
     home.write("b.json", &as_file(&head));
-    let output = home.run(&["compare", "a.json", "b.json", "--format", "lkp"]);
-    ends(&output, 0);
-    let text = stdout(&output);
-    let below = text.split("Counters that moved at 1 task, per operation:\n").nth(1).unwrap();
-    let line = below.lines().next().unwrap();
-    assert_eq!(line, "    1.00 k      +50.0%     1.50 k      perf.instructions", "{text}");
-    assert!(!below.contains("rusage.user_ns") && !below.contains("too few"), "{below}");
+    for format in ["table", "lkp"] {
+        let output = home.run(&["compare", "a.json", "b.json", "--format", format]);
+        ends(&output, 0);
+        let text = stdout(&output);
+        let parts: Vec<&str> =
+            text.split("\nCounters that moved at 1 task, per operation:\n").collect();
+        let [_, below] = parts[..] else { panic!("once, below both metrics: {text}") };
+        let line = below.lines().next().unwrap();
+        assert_eq!(line, "    1.00 k      +50.0%     1.50 k      perf.instructions", "{text}");
+        assert!(!below.contains("rusage.user_ns") && !below.contains("too few"), "{below}");
+    }
     let output = home.run(&["compare", "a.json", "b.json", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     let moved = &json["curves"][0]["against"][0]["points"][0]["counters_moved"];

@@ -124,8 +124,16 @@ fn of_two_sides(format: Format) -> String {
 }
 
 fn in_tables(columns: &[Column], judged: &[Judged]) -> String {
-    let curves: String = judged.iter().map(|curve| table::render(columns, curve)).collect();
-    format!("{}\n{curves}", table::sides(columns))
+    let mut out = table::sides(columns) + "\n";
+    for of_key in judged.chunk_by(|a, b| a.curve.key == b.curve.key) {
+        of_key.iter().for_each(|curve| out.push_str(&table::render(columns, curve)));
+        let moved = counters::render(columns, &of_key[0]);
+        if !moved.is_empty() {
+            out.push_str(moved.trim_start());
+            out.push('\n');
+        }
+    }
+    out
 }
 
 /// The verdicts alone, above formats that have no place for them.
