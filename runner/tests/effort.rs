@@ -152,7 +152,20 @@ fn a_noise_floor_is_measured_once_and_used_by_comparisons() {
     std::fs::write(&kept, floors.to_string()).unwrap();
     let (old, new) = (another_runner(&home, "old"), another_runner(&home, "new"));
     let sides = ["sys/getppid", "--base-exec", &old, "--head-exec", &new, "--pairs", "3"];
-    let output = home.run(&sides);
+    let code = ["--json", "r.json", "--commit", "0a1b2c3d4e", "--position", "1"];
+    let output = home.run(&[&sides[..], &code].concat());
     ends(&output, 0);
-    assert!(stdout(&output).contains("no change"), "{}", stdout(&output));
+    let again = Command::new(RUNNER)
+        .args(["compare", "r.json"])
+        .current_dir(home.0.path())
+        .env("SCALEWATCH_RUNNER_STATE", home.path("state"))
+        .output()
+        .unwrap();
+    ends(&again, 0);
+    for text in [stdout(&output), stdout(&again)] {
+        assert!(text.contains("no change") && !text.contains("improvement"), "{text}");
+        assert!(!text.contains("regression:"), "{text}");
+        let floor = "  noise floor ±100000000000.00 %, of 3 pairs ";
+        assert_eq!(text.matches(floor).count(), 2, "one a metric: {text}");
+    }
 }

@@ -36,7 +36,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let suite = args.points.suite(&args.workloads)?;
     let state = StateDir::locate()?;
     put_back_left_over(&state)?;
-    let mut known = Floors::load(state.path()?)?;
+    let mut known = Floors::load(state.path()?, clock::now())?;
     let machine = machine::machine(state.path()?)?;
     let task = Task { plans: suite.points()?, manner: Manner::default() };
     let pairs = Pairs { least: args.pairs, until: None };

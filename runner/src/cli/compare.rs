@@ -7,6 +7,7 @@ use anyhow::ensure;
 use super::format::{self, Format};
 use super::{print, tell};
 use crate::agent::StateDir;
+use crate::clock;
 use crate::compare::curves::{self, Metrics};
 use crate::compare::files;
 use crate::compare::floors::Floors;
@@ -72,7 +73,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let options = Options {
         across_environments: args.across_environments,
         noise_floor: args.noise_floor / 100.0,
-        floors: Floors::load(StateDir::locate()?.place())?,
+        floors: Floors::load(StateDir::locate()?.place(), clock::now())?,
         ..Options::default()
     };
     let judged: Vec<Judged> =

@@ -5,15 +5,20 @@ use std::path::Path;
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use crate::agent::write_atomically;
 
 const FILE: &str = "noise-floors.json";
 
-/// All floors known here.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Floors(Vec<Floor>);
+/// All floors known here, looked at from a moment.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Floors {
+    known: Vec<Floor>,
+    /// RFC 3339.
+    now: String,
+}
 
 /// One floor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,21 +37,45 @@ pub struct Floor {
     pub measured_at: String,
 }
 
+/// A floor and how long ago it was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aged {
+    /// The floor.
+    pub floor: Floor,
+    /// Whole days; none where the clock says that it is yet to come.
+    pub days: Option<i64>,
+}
+
+impl Aged {
+    /// `noise floor ±0.40 %, of 10 pairs 12 days ago`.
+    pub fn in_words(&self) -> String {
+        let Floor { relative, pairs, measured_at, .. } = &self.floor;
+        let when = match self.days {
+            Some(0) => "today".into(),
+            Some(1) => "yesterday".into(),
+            Some(days) => format!("{days} days ago"),
+            None => format!("of {measured_at}"),
+        };
+        format!("noise floor ±{:.2} %, of {pairs} pairs {when}", relative * 100.0)
+    }
+}
+
 impl Floors {
-    /// Those kept in the state folder; none where nothing was calibrated.
+    /// Those kept in the state folder, none where nothing was calibrated; `now` is RFC 3339.
     ///
     /// # Errors
     /// When the file is there and cannot be read.
-    pub fn load(state: &Path) -> anyhow::Result<Floors> {
+    pub fn load(state: &Path, now: String) -> anyhow::Result<Floors> {
         let path = state.join(FILE);
-        match std::fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Floors::default()),
+        let known = match std::fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => vec![],
             read => {
                 let bytes = read.with_context(|| format!("cannot read {}", path.display()))?;
                 serde_json::from_slice(&bytes)
-                    .with_context(|| format!("{} is damaged: calibrate again", path.display()))
+                    .with_context(|| format!("{} is damaged: calibrate again", path.display()))?
             }
-        }
+        };
+        Ok(Floors { known, now })
     }
 
     /// Keeps them.
@@ -54,7 +83,7 @@ impl Floors {
     /// # Errors
     /// When the folder cannot be written.
     pub fn store(&self, state: &Path) -> anyhow::Result<()> {
-        let bytes = serde_json::to_vec_pretty(self).context("cannot write JSON")?;
+        let bytes = serde_json::to_vec_pretty(&self.known).context("cannot write JSON")?;
         write_atomically(&state.join(FILE), &bytes, 0o644)
     }
 
@@ -64,17 +93,21 @@ impl Floors {
             (&known.machine, &known.workload, &known.metric)
                 == (&floor.machine, &floor.workload, &floor.metric)
         };
-        self.0.retain(|known| !same(known));
-        self.0.push(floor);
+        self.known.retain(|known| !same(known));
+        self.known.push(floor);
     }
 
-    /// The floor, 0 where none is known.
-    pub fn of(&self, machine: &str, workload: &str, metric: &str) -> f64 {
+    /// The floor, where one is known.
+    pub fn of(&self, machine: &str, workload: &str, metric: &str) -> Option<Aged> {
         let same = |floor: &&Floor| {
             (floor.machine.as_str(), floor.workload.as_str(), floor.metric.as_str())
                 == (machine, workload, metric)
         };
-        self.0.iter().find(same).map_or(0.0, |floor| floor.relative)
+        let floor = self.known.iter().find(same)?.clone();
+        let time = |text: &str| OffsetDateTime::parse(text, &Rfc3339).ok();
+        let age = time(&self.now).zip(time(&floor.measured_at)).map(|(now, then)| now - then);
+        let days = age.filter(|age| !age.is_negative()).map(time::Duration::whole_days);
+        Some(Aged { floor, days })
     }
 }
 
@@ -94,19 +127,31 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_is_kept_until_it_is_measured_again() {
+    fn a_floor_is_kept_until_it_is_measured_again_and_says_how_old_it_is() {
         let state = tempfile::tempdir().expect("a temporary folder");
-        assert_eq!(Floors::load(state.path()).expect("nothing there"), Floors::default());
-        let mut floors = Floors::default();
+        let load = |now: &str| Floors::load(state.path(), now.into());
+        let now = "2026-01-13T12:00:00Z";
+        let mut floors = load(now).expect("nothing there");
+        assert_eq!(floors.of("m", "file/open", "ops_per_cpu_s"), None);
         floors.put(floor("file/open", 0.02));
         floors.put(floor("file/dup", 0.03));
         floors.put(floor("file/open", 0.01));
         floors.store(state.path()).expect("a writable folder");
-        let read = Floors::load(state.path()).expect("just written");
-        assert_eq!(read.of("m", "file/open", "ops_per_cpu_s"), 0.01);
-        assert_eq!(read.of("m", "file/open", "ops_per_s_total"), 0.0);
-        assert_eq!(read.of("other", "file/open", "ops_per_cpu_s"), 0.0);
+        let read = load(now).expect("just written");
+        let found = read.of("m", "file/open", "ops_per_cpu_s").expect("it was kept");
+        assert_eq!(found.floor, floor("file/open", 0.01));
+        assert_eq!(found.in_words(), "noise floor ±1.00 %, of 10 pairs 12 days ago");
+        assert_eq!(read.of("m", "file/open", "ops_per_s_total"), None);
+        assert_eq!(read.of("other", "file/open", "ops_per_cpu_s"), None);
+        for (now, age) in [
+            ("2026-01-01T23:59:59Z", "pairs today"),
+            ("2026-01-02T00:00:00Z", "pairs yesterday"),
+            ("2025-12-31T23:00:00Z", "pairs of 2026-01-01T00:00:00Z"),
+        ] {
+            let found = load(now).expect("it lies there").of("m", "file/dup", "ops_per_cpu_s");
+            assert!(found.is_some_and(|aged| aged.in_words().ends_with(age)), "{age}");
+        }
         std::fs::write(state.path().join(FILE), "[").expect("writable");
-        assert!(Floors::load(state.path()).is_err());
+        assert!(load(now).is_err());
     }
 }

@@ -5,6 +5,7 @@ use stats::two_sides::PointJudgement;
 
 use super::curves::{Curve, CurvePoint, Unpaired};
 use super::files::Column;
+use super::floors::Aged;
 use super::judge::{Against, Beside, Change, Judged};
 
 #[derive(Serialize)]
@@ -34,7 +35,15 @@ struct CurveOut<'a> {
     unit: &'static str,
     direction: &'static str,
     primary: bool,
+    noise_floor: Option<FloorOut<'a>>,
     against: Vec<AgainstOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct FloorOut<'a> {
+    relative: f64,
+    pairs: u32,
+    measured_at: &'a str,
 }
 
 #[derive(Serialize)]
@@ -165,6 +174,11 @@ fn curve<'a>(columns: &'a [Column], judged: &'a Judged) -> CurveOut<'a> {
         unit: unit.symbol(),
         direction: direction.word(),
         primary: *primary,
+        noise_floor: judged.floor.as_ref().map(|Aged { floor, .. }| FloorOut {
+            relative: floor.relative,
+            pairs: floor.pairs,
+            measured_at: &floor.measured_at,
+        }),
         against: judged.against.iter().map(|a| against(columns, judged, a)).collect(),
     }
 }

@@ -11,7 +11,7 @@ use stats::{Sample, Verdict};
 use wire::Environment;
 
 use super::curves::{Cell, Curve, Run};
-use super::floors::Floors;
+use super::floors::{Aged, Floors};
 
 /// How to judge.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,6 +31,8 @@ pub struct Options {
 pub struct Judged {
     /// The curve.
     pub curve: Curve,
+    /// The noise floor that was measured for it.
+    pub floor: Option<Aged>,
     /// One per column after the base.
     pub against: Vec<Against>,
 }
@@ -103,11 +105,14 @@ impl Against {
 /// Judges one curve, every column against the first.
 pub fn judge(curve: Curve, options: &Options) -> Judged {
     let columns = curve.points.first().map_or(0, |point| point.cells.len());
+    let floor = options.floors.of(&curve.key.machine, &curve.key.workload, &curve.metric);
+    let measured = floor.as_ref().map_or(0.0, |aged| aged.floor.relative);
+    let noise_floor = options.noise_floor.max(measured);
     let against = (1..columns)
         .filter(|&column| curve.points.iter().any(|point| !point.cells[column].is_empty()))
-        .map(|column| one_side(&curve, column, options))
+        .map(|column| one_side(&curve, column, noise_floor, options))
         .collect();
-    Judged { curve, against }
+    Judged { curve, floor, against }
 }
 
 impl Cell {
@@ -123,11 +128,10 @@ fn direction(wire: wire::Direction) -> stats::Direction {
     }
 }
 
-fn one_side(curve: &Curve, column: usize, options: &Options) -> Against {
+fn one_side(curve: &Curve, column: usize, noise_floor: f64, options: &Options) -> Against {
     let shared = shared_environment(curve, column);
     let judged_in = if options.across_environments { None } else { shared };
     let keep = |run: &Run| judged_in.is_none_or(|here| run.environment == *here);
-    let measured_floor = options.floors.of(&curve.key.machine, &curve.key.workload, &curve.metric);
     let sides: Vec<Sides> = curve
         .points
         .iter()
@@ -135,7 +139,7 @@ fn one_side(curve: &Curve, column: usize, options: &Options) -> Against {
             tasks: point.tasks,
             base: values(&point.cells[0], keep),
             head: values(&point.cells[column], keep),
-            noise_floor: options.noise_floor.max(measured_floor),
+            noise_floor,
         })
         .collect();
     let direction = direction(curve.direction);

@@ -62,6 +62,9 @@ pub fn verdict(columns: &[Column], judged: &Judged) -> String {
             let _ = writeln!(out, "  {line}");
         }
     }
+    if let Some(floor) = &judged.floor {
+        let _ = writeln!(out, "  {}", floor.in_words());
+    }
     for point in &curve.points {
         for (column, cell) in columns.iter().zip(&point.cells) {
             for failure in &cell.failures {

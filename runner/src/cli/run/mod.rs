@@ -17,6 +17,7 @@ use super::format;
 use super::upload::Destination;
 use super::{print, tell};
 use crate::agent::{StateDir, check_writable, write_atomically};
+use crate::clock;
 use crate::compare::curves::{self, Metrics};
 use crate::compare::files::{self, Content, Side, SidedReport};
 use crate::compare::floors::Floors;
@@ -184,8 +185,11 @@ fn two_sides(
     };
     let columns = files::columns(vec![("run".into(), Content::Sided(lines))])?;
     let metrics = if args.sides.all { Metrics::All } else { Metrics::Usual };
-    let (across, floors) = (sides.differ_in_surroundings(), Floors::load(state.place())?);
-    let options = Options { across_environments: across, floors, ..Options::default() };
+    let options = Options {
+        across_environments: sides.differ_in_surroundings(),
+        floors: Floors::load(state.place(), clock::now())?,
+        ..Options::default()
+    };
     let paired = curves::pair(&columns, &metrics);
     let judged: Vec<Judged> =
         paired.curves.into_iter().map(|curve| judge::judge(curve, &options)).collect();
