@@ -67,6 +67,33 @@ fn a_runner_that_is_killed_takes_thousands_of_busy_tasks_with_it() {
     until(|| processes_in(&home).is_empty());
 }
 
+#[test]
+fn two_thousand_tasks_on_a_few_cpus_are_all_counted_and_all_gone() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    let run = ["run", "sys/getppid", "--tasks", "2048", "--windows", "1", "--window", "10ms"];
+    let code = ["--warmup", "0", "--no-controls", "--commit", "0a1b2c3d4e", "--position", "1"];
+    let json = ["--json", "r.json"];
+    let output = runner(&home, &[&run[..], &code, &json].concat()).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let report = fs::read_to_string(home.join("r.json")).expect("a report");
+    let report: wire::Report = serde_json::from_str(&report).expect("a report");
+    match &report.points[0].outcome {
+        wire::Outcome::Measured(measured) => {
+            assert_eq!(measured.windows.len(), 1);
+            let window = &measured.windows[0];
+            assert_eq!((window.ops.len(), window.cpu_ns.len()), (2048, 2048));
+            assert!(output.status.success(), "{said}");
+        }
+        wire::Outcome::Failed(failure) if failure.call == "fork" => {
+            assert_eq!(failure.errno, Some(libc::EAGAIN), "{failure:?}");
+            eprintln!("skipped: this user may not have so many processes");
+        }
+        wire::Outcome::Failed(failure) => panic!("{failure:?}"),
+    }
+    assert!(processes_in(&home).is_empty());
+}
+
 /// The processes that a runner at [`PAIRS`] consists of: itself, its child, the tasks and their
 /// partners, who are the ones without children.
 fn partners_in(home: &Path) -> Option<Vec<u32>> {
@@ -141,6 +168,9 @@ fn tasks_of(runner: u32) -> Vec<u32> {
 
 const LONG: [&str; 6] = ["run", "file/open", "--windows", "1000", "--warmup", "0"];
 
+const ROUNDS: [&str; 8] =
+    ["run", "aim/creat-close-fixed", "-p", "jobs=1", "--windows", "100000", "--warmup", "0"];
+
 /// Ends a runner by this signal to its whole group, as a terminal does, once `when` holds.
 fn ended_by(signal: libc::c_int, tasks: &str, when: impl Fn(u32) -> bool) {
     use std::os::unix::process::CommandExt;
@@ -173,11 +203,16 @@ fn whenever_a_run_is_killed_or_interrupted_nothing_stays_behind() {
 }
 
 #[test]
-fn task_7_of_8_that_dies_fails_the_point_and_is_named() {
+fn task_7_of_8_that_dies_fails_the_point_of_windows_or_of_rounds_and_is_named() {
+    task_7_of_8_that_dies_is_named(&LONG);
+    task_7_of_8_that_dies_is_named(&ROUNDS);
+}
+
+fn task_7_of_8_that_dies_is_named(run: &[&str]) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let home = fs::canonicalize(dir.path()).expect("the folder exists");
     let code = ["--commit", "0a1b2c3d4e", "--position", "1", "--json", "r.json"];
-    let arguments = [&LONG[..], &["--tasks", "8", "--no-controls"], &code].concat();
+    let arguments = [run, &["--tasks", "8", "--no-controls"], &code].concat();
     let mut parent = started(&home, &arguments);
     until(|| tasks_of(parent.id()).len() == 8);
     // SAFETY: a process that this test's runner started.
@@ -197,8 +232,7 @@ fn task_7_of_8_that_dies_fails_the_point_and_is_named() {
 #[test]
 fn a_task_that_is_moved_to_another_cpu_fails_the_point_of_windows_or_of_rounds() {
     moved_task_fails_the_point(&LONG);
-    let rounds = ["run", "aim/creat-close-fixed", "-p", "jobs=1", "--windows", "100000"];
-    moved_task_fails_the_point(&[&rounds[..], &["--warmup", "0"]].concat());
+    moved_task_fails_the_point(&ROUNDS);
 }
 
 fn moved_task_fails_the_point(run: &[&str]) {
