@@ -1,10 +1,9 @@
 //! Setting a file's offset: the lock of the offset and, in threads, the file's reference count.
 
-use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::RawFd;
 
-use super::files::{OWN_OR_SAME, OwnOrSame};
-use crate::harness::{Attempt, Fault, Mode, Prepared, Setup, Task, Ticks, Workload};
+use super::files::{OWN_OR_SAME, on_own_or_same};
+use crate::harness::{Fault, Mode, Ticks, Workload};
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "file/lseek",
@@ -18,29 +17,11 @@ pub(super) const WORKLOAD: Workload = Workload {
     modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
-    prepare: |setup: &Setup<'_>| Ok(Box::new(Files(OwnOrSame::prepare(setup, 4096)?))),
+    prepare: |setup| on_own_or_same(setup, 4096, turn),
 };
 
-struct Files(OwnOrSame);
-
-impl Prepared for Files {
-    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        Ok(Box::new(Seeking { file: self.0.open(task)? }))
-    }
-}
-
-struct Seeking {
-    file: File,
-}
-
-impl Task for Seeking {
-    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
-        Err(turn(self.file.as_raw_fd(), ticks))
-    }
-}
-
 #[inline(never)]
-fn turn(fd: libc::c_int, ticks: &Ticks) -> Fault {
+fn turn(fd: RawFd, ticks: &Ticks) -> Fault {
     loop {
         // SAFETY: touches no memory of ours.
         if unsafe { libc::lseek(fd, 0, libc::SEEK_SET) } != 0 {

@@ -1,11 +1,9 @@
 //! Opening and closing a file: path walk, dentry and file references. The layout says what tasks
 //! share: a directory of files, nothing (own directories), or one file.
 
-use std::ffi::CString;
-use std::fs;
-
+use super::paths::{Paths, Place};
 use crate::harness::{
-    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Task, Ticks, Workload, check,
+    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Ticks, Workload, check,
 };
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -28,46 +26,17 @@ pub(super) const WORKLOAD: Workload = Workload {
     prepare,
 };
 
-struct Files {
-    paths: Vec<CString>,
-}
-
 fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
-    let layout = setup.values.word("layout");
-    let path = |task: u32| match layout {
-        "own-dir" => (format!("dir{task}"), "file".to_owned()),
-        "same-file" => ("dir".to_owned(), "file".to_owned()),
-        _ => ("dir".to_owned(), format!("file{task}")),
+    let place = match setup.values.word("layout") {
+        "own-dir" => Place::OwnDir,
+        "same-file" => Place::SameFile,
+        _ => Place::SharedDir,
     };
-    let mut paths = Vec::with_capacity(setup.tasks as usize);
-    for (dir, file) in (0..setup.tasks).map(path) {
-        fs::create_dir_all(&dir).map_err(|e| Fault::io("mkdir", &e))?;
-        let path = format!("{dir}/{file}");
-        fs::File::create(&path).map_err(|e| Fault::io("creat", &e))?;
-        paths.push(CString::new(path).expect("the path has no NUL byte"));
-    }
-    Ok(Box::new(Files { paths }))
-}
-
-impl Prepared for Files {
-    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        Ok(Box::new(Opening { path: self.paths[task as usize].clone() }))
-    }
-}
-
-struct Opening {
-    path: CString,
-}
-
-impl Task for Opening {
-    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
-        // SAFETY: the path lives as long as the task.
-        Err(unsafe { turn(self.path.as_ptr(), ticks) })
-    }
+    Ok(Box::new(Paths::prepare(setup.tasks, place, turn)?.make_files()?))
 }
 
 /// # Safety
-/// `path` is a NUL-terminated string that outlives the call.
+/// As [`super::paths::PathTurns`].
 #[inline(never)]
 unsafe fn turn(path: *const libc::c_char, ticks: &Ticks) -> Fault {
     loop {

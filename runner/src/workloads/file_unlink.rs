@@ -1,11 +1,9 @@
 //! Making, closing and removing a file: the directory's lock, inode allocation, journal. The layout
 //! says whether tasks share the directory.
 
-use std::ffi::CString;
-use std::fs;
-
+use super::paths::{Paths, Place};
 use crate::harness::{
-    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Task, Ticks, Workload, check,
+    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Ticks, Workload, check,
 };
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -28,41 +26,14 @@ pub(super) const WORKLOAD: Workload = Workload {
     prepare,
 };
 
-struct Names {
-    paths: Vec<CString>,
-}
-
 fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
     let own_dir = setup.values.word("layout") == "own-dir";
-    let mut paths = Vec::with_capacity(setup.tasks as usize);
-    for task in 0..setup.tasks {
-        let dir = if own_dir { format!("dir{task}") } else { "dir".to_owned() };
-        fs::create_dir_all(&dir).map_err(|e| Fault::io("mkdir", &e))?;
-        let name = format!("{dir}/file{task}");
-        paths.push(CString::new(name).expect("the path has no NUL byte"));
-    }
-    Ok(Box::new(Names { paths }))
-}
-
-impl Prepared for Names {
-    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        Ok(Box::new(Unlinking { path: self.paths[task as usize].clone() }))
-    }
-}
-
-struct Unlinking {
-    path: CString,
-}
-
-impl Task for Unlinking {
-    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
-        // SAFETY: the path lives as long as the task.
-        Err(unsafe { turn(self.path.as_ptr(), ticks) })
-    }
+    let place = if own_dir { Place::OwnDir } else { Place::SharedDir };
+    Ok(Box::new(Paths::prepare(setup.tasks, place, turn)?))
 }
 
 /// # Safety
-/// `path` is a NUL-terminated string that outlives the call.
+/// As [`super::paths::PathTurns`].
 #[inline(never)]
 unsafe fn turn(path: *const libc::c_char, ticks: &Ticks) -> Fault {
     const MODE: libc::c_uint = 0o600;

@@ -2,9 +2,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-use crate::harness::{Allowed, Attempt, Fault, Parameter, Setup};
+use crate::harness::{Allowed, Attempt, Fault, Parameter, Prepared, Setup, Task, Ticks};
 
 /// An empty file of one task, open for reading and writing, its name already gone.
 pub(super) fn own_file(task: u32) -> Attempt<File> {
@@ -95,5 +96,39 @@ impl OwnOrSame {
         let file = own_file(task)?;
         fill(&file, self.bytes)?;
         Ok(file)
+    }
+}
+
+/// A loop on an open file; it ends with a fault only.
+pub(super) type FileTurns = fn(RawFd, &Ticks) -> Fault;
+
+/// Tasks that do `turns` on files under [`OWN_OR_SAME`], each `bytes` zeros long.
+pub(super) fn on_own_or_same(
+    setup: &Setup<'_>,
+    bytes: usize,
+    turns: FileTurns,
+) -> Attempt<Box<dyn Prepared>> {
+    Ok(Box::new(OnFiles { files: OwnOrSame::prepare(setup, bytes)?, turns }))
+}
+
+struct OnFiles {
+    files: OwnOrSame,
+    turns: FileTurns,
+}
+
+impl Prepared for OnFiles {
+    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
+        Ok(Box::new(OnFile { file: self.files.open(task)?, turns: self.turns }))
+    }
+}
+
+struct OnFile {
+    file: File,
+    turns: FileTurns,
+}
+
+impl Task for OnFile {
+    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
+        Err((self.turns)(self.file.as_raw_fd(), ticks))
     }
 }

@@ -1,11 +1,10 @@
 //! Taking and giving back a POSIX lock on one byte of a file. Its owner is the process: on one file
 //! processes wait for each other, threads do not.
 
-use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::RawFd;
 
-use super::files::{OWN_OR_SAME, OwnOrSame};
-use crate::harness::{Attempt, Fault, Mode, Prepared, Setup, Task, Ticks, Workload};
+use super::files::{OWN_OR_SAME, on_own_or_same};
+use crate::harness::{Fault, Mode, Ticks, Workload};
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "lock/posix",
@@ -19,29 +18,11 @@ pub(super) const WORKLOAD: Workload = Workload {
     modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
-    prepare: |setup: &Setup<'_>| Ok(Box::new(Files(OwnOrSame::prepare(setup, 4096)?))),
+    prepare: |setup| on_own_or_same(setup, 4096, turn),
 };
 
-struct Files(OwnOrSame);
-
-impl Prepared for Files {
-    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        Ok(Box::new(Locking { file: self.0.open(task)? }))
-    }
-}
-
-struct Locking {
-    file: File,
-}
-
-impl Task for Locking {
-    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
-        Err(turn(self.file.as_raw_fd(), ticks))
-    }
-}
-
 #[inline(never)]
-fn turn(fd: libc::c_int, ticks: &Ticks) -> Fault {
+fn turn(fd: RawFd, ticks: &Ticks) -> Fault {
     // SAFETY: all-zero is a valid flock.
     let mut byte: libc::flock = unsafe { std::mem::zeroed() };
     byte.l_whence = libc::SEEK_SET as libc::c_short;

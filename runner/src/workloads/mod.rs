@@ -24,6 +24,8 @@ mod model_stream_goal;
 mod model_struct_file;
 mod named;
 mod orphan;
+mod pairs;
+mod paths;
 mod poll;
 mod proc;
 mod sched_context1;

@@ -1,11 +1,11 @@
 //! `UnixBench`'s context switching: a counter goes to a partner through one pipe and comes back
 //! through another; both check that it is the number they expect.
 
-use std::io::{PipeReader, PipeWriter};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::RawFd;
 
+use super::pairs::{not_read, pairs};
 use super::syscall::LOOPS_PER_S;
-use crate::harness::{Attempt, Fault, Mode, Partners, Prepared, Setup, Task, Ticks, Workload};
+use crate::harness::{Attempt, Fault, Mode, Ticks, Workload};
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "sched/context1",
@@ -19,36 +19,8 @@ pub(super) const WORKLOAD: Workload = Workload {
     modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
-    prepare: |setup: &Setup<'_>| Ok(Box::new(Pairs { partners: setup.partners })),
+    prepare: |setup| Ok(pairs(setup, turn, answer)),
 };
-
-struct Pairs {
-    partners: Partners,
-}
-
-/// What one of a pair reads from and writes to. Nobody else holds these ends, so a partner that is
-/// gone is noticed.
-struct Ends {
-    from: PipeReader,
-    to: PipeWriter,
-}
-
-impl Prepared for Pairs {
-    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        let pipe = || std::io::pipe().map_err(|e| Fault::io("pipe", &e));
-        let ((partners_from, to), (from, partners_to)) = (pipe()?, pipe()?);
-        let partners = Ends { from: partners_from, to: partners_to };
-        self.partners
-            .start(task, move || answer(partners.from.as_raw_fd(), partners.to.as_raw_fd()))?;
-        Ok(Box::new(Ends { from, to }))
-    }
-}
-
-impl Task for Ends {
-    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
-        Err(turn(self.from.as_raw_fd(), self.to.as_raw_fd(), ticks))
-    }
-}
 
 #[inline(never)]
 fn turn(from: RawFd, to: RawFd, ticks: &Ticks) -> Fault {
@@ -87,7 +59,6 @@ fn receive(from: RawFd, expected: u64) -> Attempt<()> {
     match unsafe { libc::read(from, (&raw mut count).cast(), 8) } {
         8 if count == expected => Ok(()),
         8 => Err(Fault::wrong("read", format!("{count} came back for {expected}"))),
-        0 => Err(Fault::wrong("read", "the other one of the pair is gone")),
-        _ => Err(Fault::errno("read")),
+        read => Err(not_read(read)),
     }
 }

@@ -1,10 +1,10 @@
 //! A byte to a partner and one back, through two pipes, on one core: two switches a turn. The
 //! partner is a process or a thread, as tasks are; its CPU time counts as the task's.
 
-use std::io::{PipeReader, PipeWriter};
-use std::os::fd::AsRawFd;
+use std::os::fd::RawFd;
 
-use crate::harness::{Attempt, Fault, Mode, Partners, Prepared, Setup, Task, Ticks, Workload};
+use super::pairs::{not_read, pairs};
+use crate::harness::{Attempt, Fault, Mode, Ticks, Workload};
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "sched/pipe-pingpong",
@@ -18,38 +18,11 @@ pub(super) const WORKLOAD: Workload = Workload {
     modes: Mode::BOTH,
     can_stop: false,
     extra_words: 0,
-    prepare: |setup: &Setup<'_>| Ok(Box::new(Pairs { partners: setup.partners })),
+    prepare: |setup| Ok(pairs(setup, turn, answer)),
 };
 
-struct Pairs {
-    partners: Partners,
-}
-
-/// What one of a pair reads from and writes to. Nobody else holds these ends, so a partner that is
-/// gone is noticed.
-struct Ends {
-    from: PipeReader,
-    to: PipeWriter,
-}
-
-impl Prepared for Pairs {
-    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        let pipe = || std::io::pipe().map_err(|e| Fault::io("pipe", &e));
-        let ((partners_from, to), (from, partners_to)) = (pipe()?, pipe()?);
-        let partners = Ends { from: partners_from, to: partners_to };
-        self.partners.start(task, move || answer(&partners))?;
-        Ok(Box::new(Ends { from, to }))
-    }
-}
-
-impl Task for Ends {
-    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
-        Err(turn(self.to.as_raw_fd(), self.from.as_raw_fd(), ticks))
-    }
-}
-
 #[inline(never)]
-fn turn(to: libc::c_int, from: libc::c_int, ticks: &Ticks) -> Fault {
+fn turn(from: RawFd, to: RawFd, ticks: &Ticks) -> Fault {
     loop {
         if let Err(fault) = send(to).and_then(|()| receive(from)) {
             return fault;
@@ -59,8 +32,7 @@ fn turn(to: libc::c_int, from: libc::c_int, ticks: &Ticks) -> Fault {
 }
 
 #[inline(never)]
-fn answer(ends: &Ends) -> Fault {
-    let (from, to) = (ends.from.as_raw_fd(), ends.to.as_raw_fd());
+fn answer(from: RawFd, to: RawFd) -> Fault {
     loop {
         if let Err(fault) = receive(from).and_then(|()| send(to)) {
             return fault;
@@ -69,7 +41,7 @@ fn answer(ends: &Ends) -> Fault {
 }
 
 #[inline(always)]
-fn send(to: libc::c_int) -> Attempt<()> {
+fn send(to: RawFd) -> Attempt<()> {
     // SAFETY: one byte that lives for the call.
     match unsafe { libc::write(to, [0u8].as_ptr().cast(), 1) } {
         1 => Ok(()),
@@ -78,12 +50,11 @@ fn send(to: libc::c_int) -> Attempt<()> {
 }
 
 #[inline(always)]
-fn receive(from: libc::c_int) -> Attempt<()> {
+fn receive(from: RawFd) -> Attempt<()> {
     let mut byte = [0u8];
     // SAFETY: room for one byte.
     match unsafe { libc::read(from, byte.as_mut_ptr().cast(), 1) } {
         1 => Ok(()),
-        0 => Err(Fault::wrong("read", "the other one of the pair is gone")),
-        _ => Err(Fault::errno("read")),
+        read => Err(not_read(read)),
     }
 }

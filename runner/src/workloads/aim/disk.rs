@@ -167,6 +167,15 @@ impl JobFile {
         Ok(JobFile { name, file, blocks })
     }
 
+    /// Creates the file, writes all blocks, and opens it again.
+    fn written(desk: &Desk, ticks: &Ticks) -> Attempt<JobFile> {
+        let mut file = JobFile::create(desk, Writes::Buffered)?;
+        file.fill(&desk.buffer, ticks)?;
+        file.sync(desk)?;
+        file.reopen()?;
+        Ok(file)
+    }
+
     /// Writes all blocks, one after the other.
     fn fill(&mut self, buffer: &[u8; BLOCK], ticks: &Ticks) -> Attempt<()> {
         for _ in 0..self.blocks {
@@ -217,10 +226,7 @@ pub(super) fn write(desk: &mut Desk, ticks: &Ticks) -> Attempt<()> {
 }
 
 pub(super) fn read(desk: &mut Desk, ticks: &Ticks) -> Attempt<()> {
-    let mut file = JobFile::create(desk, Writes::Buffered)?;
-    file.fill(&desk.buffer, ticks)?;
-    file.sync(desk)?;
-    file.reopen()?;
+    let mut file = JobFile::written(desk, ticks)?;
     for _ in 0..file.blocks {
         file.get(&mut desk.buffer, ticks)?;
     }
@@ -228,10 +234,7 @@ pub(super) fn read(desk: &mut Desk, ticks: &Ticks) -> Attempt<()> {
 }
 
 pub(super) fn random_read(desk: &mut Desk, ticks: &Ticks) -> Attempt<()> {
-    let mut file = JobFile::create(desk, Writes::Buffered)?;
-    file.fill(&desk.buffer, ticks)?;
-    file.sync(desk)?;
-    file.reopen()?;
+    let mut file = JobFile::written(desk, ticks)?;
     for _ in 0..file.blocks {
         file.go_to(desk.random.below(file.blocks as usize) as u64)?;
         file.get(&mut desk.buffer, ticks)?;
@@ -241,10 +244,7 @@ pub(super) fn random_read(desk: &mut Desk, ticks: &Ticks) -> Attempt<()> {
 }
 
 pub(super) fn random_write(desk: &mut Desk, ticks: &Ticks) -> Attempt<()> {
-    let mut file = JobFile::create(desk, Writes::Buffered)?;
-    file.fill(&desk.buffer, ticks)?;
-    file.sync(desk)?;
-    file.reopen()?;
+    let mut file = JobFile::written(desk, ticks)?;
     rewrite(&mut file, desk, ticks)?;
     file.unlink()?;
     file.sync(desk)

@@ -1,6 +1,6 @@
 //! The six loops. All but `read` at the end of a file must move whole blocks.
 
-use crate::harness::{Fault, Ticks};
+use crate::harness::{Attempt, Fault, Ticks};
 
 /// Which bytes go where.
 pub(super) struct Block {
@@ -63,70 +63,63 @@ pub(super) unsafe fn write(block: &Block, ticks: &Ticks) -> Fault {
 /// As [`Turns`].
 #[inline(never)]
 pub(super) unsafe fn pread(block: &Block, ticks: &Ticks) -> Fault {
-    let &Block { fd, memory, bytes, offset } = block;
-    loop {
+    whole_blocks("pread", block, ticks, |&Block { fd, memory, bytes, offset }| {
         // SAFETY: valid by contract.
-        let n = unsafe { libc::pread(fd, memory, bytes, offset) };
-        if n != bytes as isize {
-            return not_whole("pread", n, bytes);
-        }
-        ticks.tick();
-    }
+        Ok(unsafe { libc::pread(fd, memory, bytes, offset) })
+    })
 }
 
 /// # Safety
 /// As [`Turns`].
 #[inline(never)]
 pub(super) unsafe fn pwrite(block: &Block, ticks: &Ticks) -> Fault {
-    let &Block { fd, memory, bytes, offset } = block;
-    loop {
+    whole_blocks("pwrite", block, ticks, |&Block { fd, memory, bytes, offset }| {
         // SAFETY: valid by contract.
-        let n = unsafe { libc::pwrite(fd, memory, bytes, offset) };
-        if n != bytes as isize {
-            return not_whole("pwrite", n, bytes);
-        }
-        ticks.tick();
-    }
+        Ok(unsafe { libc::pwrite(fd, memory, bytes, offset) })
+    })
 }
 
 /// # Safety
 /// As [`Turns`].
 #[inline(never)]
 pub(super) unsafe fn seek_read(block: &Block, ticks: &Ticks) -> Fault {
-    let &Block { fd, memory, bytes, offset } = block;
-    loop {
-        if let Err(fault) = seek(fd, offset) {
-            return fault;
-        }
+    whole_blocks("read", block, ticks, |&Block { fd, memory, bytes, offset }| {
+        seek(fd, offset)?;
         // SAFETY: valid by contract.
-        let n = unsafe { libc::read(fd, memory, bytes) };
-        if n != bytes as isize {
-            return not_whole("read", n, bytes);
-        }
-        ticks.tick();
-    }
+        Ok(unsafe { libc::read(fd, memory, bytes) })
+    })
 }
 
 /// # Safety
 /// As [`Turns`].
 #[inline(never)]
 pub(super) unsafe fn seek_write(block: &Block, ticks: &Ticks) -> Fault {
-    let &Block { fd, memory, bytes, offset } = block;
-    loop {
-        if let Err(fault) = seek(fd, offset) {
-            return fault;
-        }
+    whole_blocks("write", block, ticks, |&Block { fd, memory, bytes, offset }| {
+        seek(fd, offset)?;
         // SAFETY: valid by contract.
-        let n = unsafe { libc::write(fd, memory, bytes) };
-        if n != bytes as isize {
-            return not_whole("write", n, bytes);
+        Ok(unsafe { libc::write(fd, memory, bytes) })
+    })
+}
+
+/// A whole block each time; `call` is what `transfer` is named in a fault.
+#[inline(always)]
+fn whole_blocks(
+    call: &'static str,
+    block: &Block,
+    ticks: &Ticks,
+    transfer: impl Fn(&Block) -> Attempt<isize>,
+) -> Fault {
+    loop {
+        match transfer(block) {
+            Ok(moved) if moved == block.bytes as isize => ticks.tick(),
+            Ok(moved) => return not_whole(call, moved, block.bytes),
+            Err(fault) => return fault,
         }
-        ticks.tick();
     }
 }
 
 #[inline(always)]
-fn seek(fd: libc::c_int, offset: libc::off_t) -> Result<(), Fault> {
+fn seek(fd: libc::c_int, offset: libc::off_t) -> Attempt<()> {
     // SAFETY: touches no memory of ours.
     match unsafe { libc::lseek(fd, offset, libc::SEEK_SET) } {
         place if place == offset => Ok(()),

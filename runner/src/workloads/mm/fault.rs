@@ -1,10 +1,9 @@
 //! Page faults: one byte written into each page of a fresh mapping. Pages are counted as they are
 //! touched, the mapping and unmapping between two rounds is not, so a window may hold some of that.
 
-use super::{MIB, Mapping, page_bytes};
+use super::{MIB, Mappings, Pages};
 use crate::harness::{
-    Allowed, Attempt, Mode, Parameter, Prepared, Setup, Task, Ticks, Workload, need_memory,
-    need_space,
+    Allowed, Attempt, Mode, Parameter, Prepared, Setup, Ticks, Workload, need_memory, need_space,
 };
 
 pub(crate) const WORKLOAD: Workload = Workload {
@@ -36,11 +35,6 @@ pub(crate) const WORKLOAD: Workload = Workload {
     prepare,
 };
 
-struct Memory {
-    memory: String,
-    bytes: u64,
-}
-
 fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
     let memory = setup.values.word("memory").to_owned();
     let bytes = setup.values.whole("mib")? * MIB;
@@ -53,38 +47,14 @@ fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
         }
         _ => need_memory(setup.tasks, bytes)?,
     }
-    Ok(Box::new(Memory { memory, bytes }))
-}
-
-impl Prepared for Memory {
-    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        let mapping = Mapping::new(&self.memory, self.bytes, task)?;
-        Ok(Box::new(Touching { mapping, page: page_bytes() }))
-    }
-}
-
-struct Touching {
-    mapping: Mapping,
-    page: usize,
-}
-
-impl Task for Touching {
-    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
-        loop {
-            let start = self.mapping.map()?;
-            // SAFETY: the mapping is as long as it says and is given back only afterwards.
-            unsafe {
-                touch(start, self.mapping.bytes, self.page, ticks);
-                self.mapping.unmap(start)?;
-            }
-        }
-    }
+    Ok(Box::new(Mappings { memory, bytes, work: touch }))
 }
 
 /// # Safety
-/// `bytes` bytes from `start` are writable.
+/// As [`super::Work`].
 #[inline(never)]
-unsafe fn touch(start: *mut u8, bytes: usize, page: usize, ticks: &Ticks) {
+unsafe fn touch(start: *mut u8, pages: &Pages, ticks: &Ticks) -> Attempt<()> {
+    let &Pages { bytes, page, .. } = pages;
     let mut offset = 0;
     while offset < bytes {
         // SAFETY: the offset is below bytes.
@@ -92,4 +62,5 @@ unsafe fn touch(start: *mut u8, bytes: usize, page: usize, ticks: &Ticks) {
         ticks.tick();
         offset += page;
     }
+    Ok(())
 }

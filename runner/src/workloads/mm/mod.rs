@@ -19,7 +19,7 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 
 use super::files::own_file;
-use crate::harness::{Attempt, Fault, check};
+use crate::harness::{Attempt, Fault, Prepared, Task, Ticks, check};
 
 const MIB: u64 = 1 << 20;
 
@@ -72,5 +72,57 @@ impl Mapping {
         // SAFETY: the whole of a mapping that nothing refers to, by contract.
         check("munmap", unsafe { libc::munmap(start.cast(), self.bytes) })?;
         Ok(())
+    }
+}
+
+/// What is done with a fresh mapping before it is given back.
+///
+/// # Safety
+/// So many bytes from the pointer are writable, and nobody else uses them.
+type Work = unsafe fn(*mut u8, &Pages, &Ticks) -> Attempt<()>;
+
+/// The pages of a mapping.
+#[derive(Clone, Copy)]
+struct Pages {
+    /// Bytes of all of them.
+    bytes: usize,
+    /// Bytes of one.
+    page: usize,
+    /// Whether a page keeps what was stored in it when it is dropped, because its file does.
+    kept: bool,
+}
+
+/// Tasks that map `bytes` of `memory`, work on it and give it back, again and again.
+struct Mappings {
+    memory: String,
+    bytes: u64,
+    work: Work,
+}
+
+impl Prepared for Mappings {
+    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
+        let mapping = Mapping::new(&self.memory, self.bytes, task)?;
+        let kept = self.memory == "file-shared";
+        let pages = Pages { bytes: mapping.bytes, page: page_bytes(), kept };
+        Ok(Box::new(Mapped { mapping, pages, work: self.work }))
+    }
+}
+
+struct Mapped {
+    mapping: Mapping,
+    pages: Pages,
+    work: Work,
+}
+
+impl Task for Mapped {
+    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
+        loop {
+            let start = self.mapping.map()?;
+            // SAFETY: the mapping is as long as it says and is given back only afterwards.
+            unsafe {
+                (self.work)(start, &self.pages, ticks)?;
+                self.mapping.unmap(start)?;
+            }
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! TLB flushes: a page is written, dropped with madvise and read back; every CPU that runs the
 //! address space must forget it. What is read back is checked: the drop must have happened.
 
-use super::{MIB, Mapping, page_bytes};
+use super::{MIB, Mappings, Pages};
 use crate::harness::{
-    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Task, Ticks, Workload, check,
-    need_memory, need_space,
+    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Ticks, Workload, check, need_memory,
+    need_space,
 };
 
 pub(crate) const WORKLOAD: Workload = Workload {
@@ -28,11 +28,6 @@ pub(crate) const WORKLOAD: Workload = Workload {
     prepare,
 };
 
-struct Memory {
-    memory: String,
-    bytes: u64,
-}
-
 fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
     let memory = setup.values.word("memory").to_owned();
     let bytes = if memory == "anon" { MIB } else { 128 * MIB };
@@ -40,41 +35,14 @@ fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
     if memory == "file-shared" {
         need_space(setup.tasks, bytes)?;
     }
-    Ok(Box::new(Memory { memory, bytes }))
-}
-
-impl Prepared for Memory {
-    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        let mapping = Mapping::new(&self.memory, self.bytes, task)?;
-        let left = u8::from(self.memory == "file-shared");
-        Ok(Box::new(Flushing { mapping, page: page_bytes(), left }))
-    }
-}
-
-struct Flushing {
-    mapping: Mapping,
-    page: usize,
-    /// What a dropped page holds: what its file kept of the store, or nothing.
-    left: u8,
-}
-
-impl Task for Flushing {
-    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
-        loop {
-            let start = self.mapping.map()?;
-            // SAFETY: the mapping is as long as it says and is given back only afterwards.
-            unsafe {
-                flush(start, self.mapping.bytes, self.page, self.left, ticks)?;
-                self.mapping.unmap(start)?;
-            }
-        }
-    }
+    Ok(Box::new(Mappings { memory, bytes, work: flush }))
 }
 
 /// # Safety
-/// `bytes` bytes from `start` are writable, and nobody else uses them.
+/// As [`super::Work`].
 #[inline(never)]
-unsafe fn flush(start: *mut u8, bytes: usize, page: usize, left: u8, ticks: &Ticks) -> Attempt<()> {
+unsafe fn flush(start: *mut u8, pages: &Pages, ticks: &Ticks) -> Attempt<()> {
+    let &Pages { bytes, page, kept } = pages;
     let mut offset = 0;
     while offset < bytes {
         // SAFETY: the page at offset lies within the mapping.
@@ -84,7 +52,7 @@ unsafe fn flush(start: *mut u8, bytes: usize, page: usize, left: u8, ticks: &Tic
             check("madvise", libc::madvise(here.cast(), page, libc::MADV_DONTNEED))?;
             here.read_volatile()
         };
-        if found != left {
+        if found != u8::from(kept) {
             return Err(Fault::wrong("madvise", "a dropped page does not hold what it must"));
         }
         ticks.tick();

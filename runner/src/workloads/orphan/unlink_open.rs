@@ -1,12 +1,10 @@
 //! Unlinking a file that is open: its inode goes on the orphan list and, when closed, off it and
 //! away.
 
-use std::ffi::CString;
-use std::fs;
-
 use crate::harness::{
-    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Task, Ticks, Workload, check,
+    Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Ticks, Workload, check,
 };
+use crate::workloads::paths::{Paths, Place};
 
 pub(in super::super) const WORKLOAD: Workload = Workload {
     id: "orphan/unlink-open",
@@ -28,49 +26,29 @@ pub(in super::super) const WORKLOAD: Workload = Workload {
     prepare,
 };
 
-struct Paths(Vec<CString>);
-
 fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
     let shared = setup.values.word("dir") == "shared";
-    let mut paths = Vec::with_capacity(setup.tasks as usize);
-    for task in 0..setup.tasks {
-        let dir = if shared { "dir".to_owned() } else { format!("dir{task}") };
-        fs::create_dir_all(&dir).map_err(|e| Fault::io("mkdir", &e))?;
-        let path = CString::new(format!("{dir}/file{task}")).expect("the path has no NUL byte");
-        paths.push(path);
-    }
-    Ok(Box::new(Paths(paths)))
-}
-
-impl Prepared for Paths {
-    fn start(&self, task: u32) -> Attempt<Box<dyn Task + '_>> {
-        Ok(Box::new(Unlinking { path: self.0[task as usize].clone() }))
-    }
-}
-
-struct Unlinking {
-    path: CString,
-}
-
-impl Task for Unlinking {
-    fn run(&mut self, ticks: &Ticks) -> Attempt<()> {
-        loop {
-            // SAFETY: the path lives as long as the task.
-            unsafe { turn(self.path.as_ptr())? };
-            ticks.tick();
-        }
-    }
+    let place = if shared { Place::SharedDir } else { Place::OwnDir };
+    Ok(Box::new(Paths::prepare(setup.tasks, place, turn)?))
 }
 
 /// # Safety
-/// `path` is a NUL-terminated string that outlives the call.
-#[inline(always)]
-unsafe fn turn(path: *const libc::c_char) -> Attempt<()> {
-    let flags = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR;
-    // SAFETY: path is valid by contract.
-    let fd = check("open", unsafe { libc::open(path, flags, 0o600) })?;
-    // SAFETY: path is valid by contract.
-    check("unlink", unsafe { libc::unlink(path) })?;
-    // SAFETY: the descriptor is this loop's own.
-    check("close", unsafe { libc::close(fd) }).map(drop)
+/// As [`crate::workloads::paths::PathTurns`].
+#[inline(never)]
+unsafe fn turn(path: *const libc::c_char, ticks: &Ticks) -> Fault {
+    const FLAGS: libc::c_int = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR;
+    const MODE: libc::c_uint = 0o600;
+    loop {
+        // SAFETY: path is valid by contract; the descriptor is this loop's own.
+        let gone = unsafe {
+            check("open", libc::open(path, FLAGS, MODE)).and_then(|fd| {
+                check("unlink", libc::unlink(path))?;
+                check("close", libc::close(fd))
+            })
+        };
+        if let Err(fault) = gone {
+            return fault;
+        }
+        ticks.tick();
+    }
 }
