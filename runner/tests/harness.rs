@@ -9,8 +9,25 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use scalewatch_runner::harness::{self, Mode, Placement, PointPlan};
+use scalewatch_runner::harness::{self, Manner, Mode, Placement, PointPlan};
 use support::points::{failed, is_empty, measured, plan, processes_in, until};
+
+#[test]
+fn a_point_that_is_not_through_in_its_time_fails_and_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let window = Duration::from_secs(600);
+    let limit = Some(Duration::from_millis(300));
+    for (mode, workload) in [(Mode::Process, "file/open"), (Mode::Thread, "orphan/unlink-open")] {
+        let plan = PointPlan { mode, window, ..plan(workload, dir.path()) };
+        let manner = Manner { limit, ..Manner::default() };
+        let point = harness::measure_as(&plan, &manner, &mut |_, _| {}).expect("the plan is good");
+        let failure = failed(point);
+        assert_eq!(failure.call, "time-out", "{failure:?}");
+        assert!(failure.detail.contains("300ms"), "{failure:?}");
+        assert!(is_empty(dir.path()));
+        assert_eq!(processes_in(dir.path()), Vec::<u32>::new());
+    }
+}
 
 #[test]
 fn a_point_has_every_window_of_every_task_with_its_cpu_time() {

@@ -18,6 +18,9 @@ pub struct Manner {
     pub until: Option<Until>,
     /// Lets the tasks run on for so long, recorded by perf.
     pub profile: Option<Duration>,
+    /// Longest time for all of it; a point that takes longer fails, and is left behind where the
+    /// kernel does not let go of it.
+    pub limit: Option<Duration>,
 }
 
 /// When there are enough windows.

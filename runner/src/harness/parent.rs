@@ -8,7 +8,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -150,18 +150,22 @@ fn conduct(
     job: &Job,
     on_message: &mut dyn FnMut(Message),
 ) -> Result<Outcome, Fault> {
+    let limit = manner.limit.map(Limit::starting_now);
     let scratch = job.in_scratch.then(|| Scratch::new(&plan.dir)).transpose()?;
     let mut errors = tempfile::tempfile().map_err(|e| Fault::io("open", &e))?;
     let program = manner.executable.clone().unwrap_or_else(executable);
     let mut child = start(&program, job, scratch.as_ref(), &errors)?;
     let profile = job.profile.as_ref().map_or(0, |recording| recording.length_ns);
     let patience = job.window() + Duration::from_nanos(profile) + PATIENCE;
-    let heard =
-        send(&mut child, job).and_then(|()| listen(&mut child, &program, patience, on_message));
+    let wait = |output: &ChildStdout| wait_readable(output, patience, limit.as_ref());
+    let heard = send(&mut child, job).and_then(|()| listen(&mut child, &program, wait, on_message));
     if heard.is_err() {
         end(&mut child);
     }
-    let status = child.wait().map_err(|e| Fault::io("wait", &e))?;
+    let Some(status) = ended(&mut child, limit.as_ref()).map_err(|e| Fault::io("wait", &e))? else {
+        scratch.into_iter().for_each(Scratch::leave);
+        return Err(heard.err().unwrap_or_else(|| limit.expect("none is endless").fault()));
+    };
     match heard? {
         Some(outcome) => Ok(outcome),
         None => Err(Fault::wrong("child", how_it_died(status, &mut errors))),
@@ -216,7 +220,7 @@ fn send(child: &mut Child, job: &Job) -> Result<(), Fault> {
 fn listen(
     child: &mut Child,
     program: &Path,
-    patience: Duration,
+    wait: impl Fn(&ChildStdout) -> Result<(), Fault>,
     on_message: &mut dyn FnMut(Message),
 ) -> Result<Option<Outcome>, Fault> {
     let mut output = child.stdout.take().expect("standard output was piped");
@@ -233,7 +237,7 @@ fn listen(
         }
         text.drain(..done);
         done = 0;
-        wait_readable(&output, patience)?;
+        wait(&output)?;
         match output.read(&mut chunk).map_err(|e| Fault::io("read", &e))? {
             0 => return Ok(None),
             n => text.extend_from_slice(&chunk[..n]),
@@ -250,20 +254,65 @@ fn no_runner(program: &Path, line: &[u8]) -> Fault {
     Fault::wrong("child", detail)
 }
 
-fn wait_readable(output: &impl AsRawFd, patience: Duration) -> Result<(), Fault> {
+fn wait_readable(
+    output: &impl AsRawFd,
+    patience: Duration,
+    limit: Option<&Limit>,
+) -> Result<(), Fault> {
     let until = Instant::now() + patience;
     loop {
+        if let Some(limit) = limit.filter(|limit| limit.left().is_zero()) {
+            return Err(limit.fault());
+        }
         let left = until.saturating_duration_since(Instant::now());
+        let left = limit.map_or(left, |limit| left.min(limit.left()));
         let mut poll = libc::pollfd { fd: output.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one valid pollfd.
         match unsafe { libc::poll(&raw mut poll, 1, left.as_millis().min(1 << 30) as i32) } {
-            0 if left.is_zero() => {
+            0 if until <= Instant::now() => {
                 let detail = format!("the child said nothing for {} s", patience.as_secs());
                 return Err(Fault::wrong("time-out", detail));
             }
             n if n > 0 => return Ok(()),
             _ => {}
         }
+    }
+}
+
+/// The longest time for a point, running.
+struct Limit {
+    length: Duration,
+    began: Instant,
+}
+
+impl Limit {
+    fn starting_now(length: Duration) -> Limit {
+        Limit { length, began: Instant::now() }
+    }
+
+    fn left(&self) -> Duration {
+        self.length.saturating_sub(self.began.elapsed())
+    }
+
+    fn fault(&self) -> Fault {
+        Fault::wrong("time-out", format!("it was not through after {:?}", self.length))
+    }
+}
+
+/// How the child ended. None where there is a limit and the child, though killed, is not gone some
+/// seconds behind it: a task of it is in a call that the kernel does not break off.
+fn ended(child: &mut Child, limit: Option<&Limit>) -> std::io::Result<Option<ExitStatus>> {
+    let Some(limit) = limit else { return child.wait().map(Some) };
+    let began = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if began.elapsed() > limit.left() + LAST_WORDS {
+            let _ = child.kill();
+            return child.try_wait();
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

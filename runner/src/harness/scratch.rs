@@ -20,6 +20,7 @@ const MARKER: &str = ".scratch-of-scalewatch-runner";
 pub(crate) struct Scratch {
     path: PathBuf,
     lock: File,
+    left: bool,
 }
 
 impl Scratch {
@@ -33,7 +34,7 @@ impl Scratch {
         DirBuilder::new().mode(0o700).create(&path).map_err(|e| Fault::io("mkdir", &e))?;
         let made = File::open(&path).map_err(|e| Fault::io("open", &e));
         let scratch = match made {
-            Ok(lock) => Scratch { path, lock },
+            Ok(lock) => Scratch { path, lock, left: false },
             Err(fault) => {
                 let _ = fs::remove_dir(&path);
                 return Err(fault);
@@ -55,11 +56,18 @@ impl Scratch {
     pub fn lock(&self) -> RawFd {
         self.lock.as_raw_fd()
     }
+
+    /// Leaves it to the next start: tasks that cannot be ended still work in it.
+    pub fn leave(mut self) {
+        self.left = true;
+    }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
+        if !self.left {
+            let _ = fs::remove_dir_all(&self.path);
+        }
     }
 }
 
@@ -104,6 +112,17 @@ mod tests {
         let paths = [held.path().to_owned(), second.path().to_owned()];
         drop((held, second));
         assert!(paths.iter().all(|path| !path.exists()));
+    }
+
+    #[test]
+    fn a_folder_that_was_left_goes_at_the_next_start() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let scratch = Scratch::new(dir.path()).expect("a scratch folder");
+        let path = scratch.path().to_owned();
+        scratch.leave();
+        assert!(path.exists());
+        drop(Scratch::new(dir.path()).expect("another"));
+        assert!(!path.exists());
     }
 
     #[test]

@@ -62,6 +62,6 @@ impl Effort {
     /// How a point of so many windows is measured; `until` is none where pairs are counted instead.
     pub fn manner(&self, windows: u32, until: Option<Until>) -> Manner {
         let remeasure = self.remeasure.unwrap_or(windows.div_ceil(2));
-        Manner { executable: None, remeasure, until, profile: self.profile }
+        Manner { remeasure, until, profile: self.profile, ..Manner::default() }
     }
 }
