@@ -653,6 +653,21 @@ fn every_command_explains_itself_and_the_exit_codes_are_in_the_help() {
 }
 
 #[test]
+fn a_check_tells_each_setting_and_one_without_time_has_failed() {
+    let home = Home::new();
+    let output = home.run(&["check", "sys/getppid"]);
+    ends(&output, 0);
+    assert_eq!(stdout(&output), "all 3 settings of 1 workload work\n");
+    assert_eq!(stderr(&output).matches("sys/getppid").count(), 3, "{}", stderr(&output));
+    let output = home.run(&["check", "sys/getppid", "--limit", "0s", "--quiet"]);
+    ends(&output, 6);
+    let said = stderr(&output);
+    assert_eq!(said.matches("time-out: not through after 0ns in all").count(), 3, "{said}");
+    assert!(said.contains("3 of 3 settings do not work here"), "{said}");
+    ends(&home.run(&["check", "no/such"]), 2);
+}
+
+#[test]
 fn the_machine_says_who_it_is_and_the_same_twice() {
     let home = Home::new();
     let machine = || -> serde_json::Value {

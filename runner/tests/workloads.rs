@@ -1,9 +1,13 @@
 //! Every registered workload, by the registry: one that is added is tested, whatever it is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use scalewatch_runner::harness::{self, Allowed, Workload};
-use scalewatch_runner::workloads::{all, check, find, wis};
+use scalewatch_runner::workloads::{Step, all, check, find, wis};
+
+/// What `scalewatch-runner check` allows a setting, and more: the machine is busy with other tests.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// In memory where that can be: on a disk the journal's commits decide how long a check takes.
 fn folder_in_memory() -> tempfile::TempDir {
@@ -16,7 +20,8 @@ fn every_workload_counts_and_verifies_at_every_word_of_its_parameters_in_both_mo
     harness::set_child_executable(env!("CARGO_BIN_EXE_scalewatch-runner"));
     let dir = folder_in_memory();
     let mut told = 0;
-    let checked = check(dir.path(), &mut |_| told += 1).expect("the folder is writable");
+    let tell = &mut |step: &Step<'_>| told += usize::from(matches!(step, Step::Ended(_)));
+    let checked = check(dir.path(), "", LIMIT, tell).expect("the folder is writable");
     let problems: Vec<_> = checked.iter().filter(|c| c.problem.is_some()).collect();
     assert!(problems.is_empty(), "{problems:#?}");
     assert_eq!(told, checked.len());
@@ -99,7 +104,7 @@ fn containers_leave_no_control_group_behind() {
         placement: harness::Placement::Pu,
         warmup_windows: 0,
         windows: 1,
-        window: std::time::Duration::from_millis(20),
+        window: Duration::from_millis(20),
         dir: dir.path().into(),
     };
     let point = harness::measure(&plan, &mut |_, _| {}).expect("the plan is good");

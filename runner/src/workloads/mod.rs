@@ -39,7 +39,7 @@ pub mod unixbench;
 pub mod wis;
 
 pub use alloc::versions as allocator_versions;
-pub use check::{Checked, check};
+pub use check::{Checked, Step, check};
 pub use named::{Named, named};
 
 use crate::harness::Workload;
