@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use wire::{Direction, Unit};
 
-use super::files::own_file;
+use super::files::{Page, own_file, pages};
 use crate::harness::{
     Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, SideMetric, Task, Ticks, Workload,
     check,
@@ -15,7 +15,7 @@ use crate::harness::{
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "fs/copy",
-    version: 1,
+    version: 2,
     description: "copy an own file over another, a buffer at a time",
     operation: "one read and one write of a buffer",
     stresses: "page cache, buffered reads and overwrites",
@@ -76,14 +76,21 @@ impl Prepared for Files {
             }
             Ok(file)
         };
-        Ok(Box::new(Copying { from: full()?, to: full()?, buffer: vec![0; self.buffer] }))
+        Ok(Box::new(Copying {
+            from: full()?,
+            to: full()?,
+            memory: pages(self.buffer),
+            bytes: self.buffer,
+        }))
     }
 }
 
 struct Copying {
     from: File,
     to: File,
-    buffer: Vec<u8>,
+    /// Begins at a page, as what is in the page cache does.
+    memory: Vec<Page>,
+    bytes: usize,
 }
 
 impl Task for Copying {
@@ -93,22 +100,35 @@ impl Task for Copying {
                 // SAFETY: the descriptor is open.
                 check("lseek", unsafe { libc::lseek(fd, 0, libc::SEEK_SET) } as i32)?;
             }
-            copy(self.from.as_raw_fd(), self.to.as_raw_fd(), &mut self.buffer, ticks)?;
+            // SAFETY: the memory is the task's own and holds that many bytes.
+            unsafe {
+                let memory = self.memory.as_mut_ptr().cast();
+                copy(self.from.as_raw_fd(), self.to.as_raw_fd(), memory, self.bytes, ticks)?;
+            }
         }
     }
 }
 
 /// Copies until the end of `from`.
+///
+/// # Safety
+/// `bytes` bytes at `memory` are the caller's own.
 #[inline(never)]
-fn copy(from: RawFd, to: RawFd, buffer: &mut [u8], ticks: &Ticks) -> Attempt<()> {
+unsafe fn copy(
+    from: RawFd,
+    to: RawFd,
+    memory: *mut libc::c_void,
+    bytes: usize,
+    ticks: &Ticks,
+) -> Attempt<()> {
     loop {
-        // SAFETY: the buffer is that long and lives for the call.
-        let got = unsafe { libc::read(from, buffer.as_mut_ptr().cast(), buffer.len()) };
+        // SAFETY: by contract.
+        let got = unsafe { libc::read(from, memory, bytes) };
         if got <= 0 {
             return if got == 0 { Ok(()) } else { Err(Fault::errno("read")) };
         }
         // SAFETY: no more than was read.
-        let put = unsafe { libc::write(to, buffer.as_ptr().cast(), got as usize) };
+        let put = unsafe { libc::write(to, memory, got as usize) };
         if put != got {
             return Err(Fault::errno("write"));
         }

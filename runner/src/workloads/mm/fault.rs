@@ -1,14 +1,14 @@
 //! Page faults: one byte written into each page of a fresh mapping. Pages are counted as they are
 //! touched, the mapping and unmapping between two rounds is not, so a window may hold some of that.
 
-use super::{MIB, Mappings, Pages};
+use super::{MIB, Mapping, Mappings, Pages};
 use crate::harness::{
     Allowed, Attempt, Mode, Parameter, Prepared, Setup, Ticks, Workload, need_memory, need_space,
 };
 
 pub(crate) const WORKLOAD: Workload = Workload {
     id: "mm/fault",
-    version: 1,
+    version: 2,
     description: "write one byte into each page of a fresh mapping",
     operation: "one page touched; with huge pages most touches take no fault",
     stresses: "page fault, page allocation and zeroing, memory groups; for files page cache and \
@@ -47,20 +47,21 @@ fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
         }
         _ => need_memory(setup.tasks, bytes)?,
     }
-    Ok(Box::new(Mappings { memory, bytes, work: touch }))
+    Ok(Box::new(Mappings { memory, bytes, rounds: touch }))
 }
 
-/// # Safety
-/// As [`super::Work`].
 #[inline(never)]
-unsafe fn touch(start: *mut u8, pages: &Pages, ticks: &Ticks) -> Attempt<()> {
+fn touch(mapping: &Mapping, pages: &Pages, ticks: &Ticks) -> Attempt<()> {
     let &Pages { bytes, page, .. } = pages;
-    let mut offset = 0;
-    while offset < bytes {
-        // SAFETY: the offset is below bytes.
-        unsafe { start.add(offset).write_volatile(1) };
-        ticks.tick();
-        offset += page;
+    loop {
+        let (start, mut offset) = (mapping.map()?, 0);
+        while offset < bytes {
+            // SAFETY: the offset is below bytes, which the mapping has.
+            unsafe { start.add(offset).write_volatile(1) };
+            ticks.tick();
+            offset += page;
+        }
+        // SAFETY: nobody uses the mapping any more.
+        unsafe { mapping.unmap(start)? };
     }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! TLB flushes: a page is written, dropped with madvise and read back; every CPU that runs the
 //! address space must forget it. What is read back is checked: the drop must have happened.
 
-use super::{MIB, Mappings, Pages};
+use super::{MIB, Mapping, Mappings, Pages};
 use crate::harness::{
     Allowed, Attempt, Fault, Mode, Parameter, Prepared, Setup, Ticks, Workload, check, need_memory,
     need_space,
@@ -9,7 +9,7 @@ use crate::harness::{
 
 pub(crate) const WORKLOAD: Workload = Workload {
     id: "mm/tlb-flush",
-    version: 1,
+    version: 2,
     description: "write a page, drop it, read it back",
     operation: "one store, madvise(MADV_DONTNEED) and checked load of a page",
     stresses: "unmapping of single pages, TLB flush (interrupts to the other CPUs among threads), \
@@ -35,28 +35,29 @@ fn prepare(setup: &Setup<'_>) -> Attempt<Box<dyn Prepared>> {
     if memory == "file-shared" {
         need_space(setup.tasks, bytes)?;
     }
-    Ok(Box::new(Mappings { memory, bytes, work: flush }))
+    Ok(Box::new(Mappings { memory, bytes, rounds: flush }))
 }
 
-/// # Safety
-/// As [`super::Work`].
 #[inline(never)]
-unsafe fn flush(start: *mut u8, pages: &Pages, ticks: &Ticks) -> Attempt<()> {
+fn flush(mapping: &Mapping, pages: &Pages, ticks: &Ticks) -> Attempt<()> {
     let &Pages { bytes, page, kept } = pages;
-    let mut offset = 0;
-    while offset < bytes {
-        // SAFETY: the page at offset lies within the mapping.
-        let found = unsafe {
-            let here = start.add(offset);
-            here.write_volatile(1);
-            check("madvise", libc::madvise(here.cast(), page, libc::MADV_DONTNEED))?;
-            here.read_volatile()
-        };
-        if found != u8::from(kept) {
-            return Err(Fault::wrong("madvise", "a dropped page does not hold what it must"));
+    loop {
+        let (start, mut offset) = (mapping.map()?, 0);
+        while offset < bytes {
+            // SAFETY: the page at offset lies within the mapping, which nobody else uses.
+            let found = unsafe {
+                let here = start.add(offset);
+                here.write_volatile(1);
+                check("madvise", libc::madvise(here.cast(), page, libc::MADV_DONTNEED))?;
+                here.read_volatile()
+            };
+            if found != u8::from(kept) {
+                return Err(Fault::wrong("madvise", "a dropped page does not hold what it must"));
+            }
+            ticks.tick();
+            offset += page;
         }
-        ticks.tick();
-        offset += page;
+        // SAFETY: nobody uses the mapping any more.
+        unsafe { mapping.unmap(start)? };
     }
-    Ok(())
 }

@@ -81,7 +81,8 @@ impl Task for Locking<'_> {
             match &*self.all.variant {
                 "uncontended" => turn(&own, || {}, ticks),
                 "global" => turn(guarded, || increase(global), ticks),
-                "local" => turn(guarded, || increase(&raw mut local), ticks),
+                // In the loop's own frame.
+                "local" => turn(guarded, move || increase(&raw mut local), ticks),
                 "tls" => turn(guarded, || NUMBER.with(|number| increase(number.as_ptr())), ticks),
                 _ => turn(guarded, || {}, ticks),
             }
