@@ -108,8 +108,8 @@ fn set_up(job: &Job, workload: &Workload) -> Result<&'static Stage, Fault> {
     areas.tell(control);
     #[cfg(feature = "inject")]
     if job.values.0.contains_key("spin_ns") {
-        let work = super::Work::of(job.values.whole("spin_ns")?);
-        control.injected_steps.store(work.steps(), Ordering::Release);
+        let spread = super::spin::Spread::of(job.values.fraction("spin_ns")?);
+        control.injected.store(spread.steps_in_256, Ordering::Release);
     }
     let placement = job.placement.clone();
     // After the set-up, whose work may be long and is no reading of clocks.

@@ -81,9 +81,9 @@ pub(crate) struct Control {
     pub stop: AtomicU32,
     /// Tasks that stopped.
     pub stopped: AtomicU32,
-    /// Work spun at every operation, in steps.
+    /// Work spun at every operation, in steps of 256 operations.
     #[cfg(feature = "inject")]
-    pub injected_steps: AtomicU64,
+    pub injected: AtomicU64,
     /// The memory of all counters: its descriptor, and where it is mapped.
     counters: AtomicI32,
     counters_at: AtomicUsize,
@@ -219,20 +219,20 @@ pub struct Ticks {
     control: &'static Control,
     /// Spun at every operation.
     #[cfg(feature = "inject")]
-    injected: super::Work,
+    injected: super::spin::Spread,
 }
 
 impl Ticks {
     pub(crate) fn new(area: &'static [AtomicU64], control: &'static Control) -> Ticks {
         let (head, extra) = area.split_first_chunk().expect("an area is at least HEAD words long");
         #[cfg(feature = "inject")]
-        let injected = super::Work::of_steps(control.injected_steps.load(Ordering::Relaxed));
+        let steps_in_256 = control.injected.load(Ordering::Relaxed);
         Ticks {
             head,
             extra,
             control,
             #[cfg(feature = "inject")]
-            injected,
+            injected: super::spin::Spread { steps_in_256 },
         }
     }
 
@@ -240,7 +240,7 @@ impl Ticks {
     #[inline(always)]
     pub fn tick(&self) {
         #[cfg(feature = "inject")]
-        self.injected.run();
+        self.injected.run(self.head[0].load(Ordering::Relaxed));
         self.add(0, 1);
     }
 
@@ -248,7 +248,7 @@ impl Ticks {
     #[inline(always)]
     pub fn tick_by(&self, n: u64) {
         #[cfg(feature = "inject")]
-        (0..n).for_each(|_| self.injected.run());
+        (0..n).for_each(|i| self.injected.run(self.head[0].load(Ordering::Relaxed) + i));
         self.add(0, n);
     }
 

@@ -80,19 +80,7 @@ const CALIBRATIONS: u32 = 32;
 impl Work {
     /// Work of `ns` nanoseconds, by the fastest of some trials: a disturbed one is never it.
     pub fn of(ns: u64) -> Work {
-        let trial = |_| {
-            let began = monotonic_ns();
-            Work { steps: CALIBRATION_STEPS }.run();
-            monotonic_ns() - began
-        };
-        let fastest = (0..CALIBRATIONS).map(trial).min().unwrap_or(1).max(1);
-        Work { steps: ns * CALIBRATION_STEPS / fastest }
-    }
-
-    /// Its length in steps, for [`Work::of_steps`] in another process.
-    #[cfg(feature = "inject")]
-    pub(crate) fn steps(self) -> u64 {
-        self.steps
+        Work { steps: ns * CALIBRATION_STEPS / fastest_calibration() }
     }
 
     /// Work of so many steps.
@@ -109,6 +97,40 @@ impl Work {
             x = x.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
         }
         black_box(x);
+    }
+}
+
+/// Time of the fastest calibration, ns.
+fn fastest_calibration() -> u64 {
+    let trial = |_| {
+        let began = monotonic_ns();
+        Work { steps: CALIBRATION_STEPS }.run();
+        monotonic_ns() - began
+    };
+    (0..CALIBRATIONS).map(trial).min().unwrap_or(1).max(1)
+}
+
+/// Work at every operation that is finer than a step: so many steps in 256 operations, spread
+/// evenly.
+#[cfg(feature = "inject")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spread {
+    pub steps_in_256: u64,
+}
+
+#[cfg(feature = "inject")]
+impl Spread {
+    /// Work of `ns` nanoseconds an operation.
+    pub fn of(ns: f64) -> Spread {
+        let steps = ns * CALIBRATION_STEPS as f64 / fastest_calibration() as f64;
+        Spread { steps_in_256: (steps * 256.0).round() as u64 }
+    }
+
+    /// Does the part of the `nth` operation.
+    #[inline(always)]
+    pub fn run(self, nth: u64) {
+        let until = |n: u64| n.wrapping_mul(self.steps_in_256) >> 8;
+        Work::of_steps(until(nth + 1).wrapping_sub(until(nth))).run();
     }
 }
 

@@ -187,7 +187,7 @@ impl Parameter {
 const INJECTED: &[Parameter] = &[Parameter {
     name: "spin_ns",
     default: "0",
-    allowed: Allowed::Whole(0, 1_000_000),
+    allowed: Allowed::Fraction(0.0, 1e6),
     about: "nanoseconds spun at every operation",
 }];
 #[cfg(not(feature = "inject"))]
