@@ -1,165 +1,132 @@
-//! The smallest shift that base against head detects with a power of 95 %, in 30 s and in 120 s,
+//! The smallest shift that `run --base --head` finds with a power of 95 % in 30 s and in 120 s,
 //! beside a plain comparison of ten windows after ten.
 //!
-//! How: (1) a shift of known size is injected as nanoseconds spun at every operation; (2) pairs of
-//! each shift are measured, interleaved over all shifts, into a pool; (3) comparisons of the given
-//! length are drawn from the pool and judged as `run --base --head` judges; (4) the smallest shift
-//! that 95 of 100 draws call a regression counts. What is injected is checked by what the pool
-//! shows. `SCALEWATCH_BENCH_PAIRS` shortens the pool, and with it the time.
+//! How, for each workload: (1) pairs of two equal sides are measured into a pool; (2) comparisons
+//! are drawn from it, one side slowed down by calculation, and judged and stopped as `run` does
+//! with that budget: the smallest shift found in 95 of 100 is what can be found; (3) shifts of that
+//! size are injected for real, by work at every operation, measured into a second pool and looked
+//! for in the same way; one that is missed is raised and measured again. What is printed is the
+//! injected shift as its pool shows it, and how often it was found; alarms are what is called a
+//! change between the equal sides.
+//!
+//! A word on the command line chooses workloads; `BENCH_MINUTES` is the time of all of them.
 
-use std::collections::BTreeMap;
+mod shifts;
+
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use scalewatch_runner::harness::{self, Mode, Placement, PointPlan};
-use stats::random::Random;
-use stats::two_sides::{Policy, Sides, judge};
-use stats::{Direction, Sample, Verdict};
-use wire::{Outcome, Source};
+use anyhow::Context;
+use scalewatch_runner::harness;
+use shifts::{Budget, Drawn, Pool, measure, ours, plain, smallest};
 
 const WORKLOADS: [&str; 5] =
     ["sys/getppid", "file/dup", "file/open", "ipc/pipe", "fallocate/append-truncate"];
-/// Injected, relative to the time of an operation.
-const SHIFTS: [f64; 7] = [0.0, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08];
-const WINDOWS: u32 = 3;
-const WINDOW: Duration = Duration::from_millis(200);
-const TRIES: u32 = 10;
-/// Fewest pairs of a pool that comparisons can be drawn from.
-const LEAST_PAIRS: usize = 10;
-const DRAWS: usize = 100;
-const POWER: f64 = 0.95;
-/// Windows of the plain comparison, and the level of its test.
-const PLAIN: usize = 10;
-const PLAIN_P: f64 = 0.01;
 
-/// Operations per CPU-second, one a window, of each run of one shift, in order of time.
-type Pool = Vec<Vec<f64>>;
+const BUDGETS: [Budget; 2] = [Budget(30.0), Budget(120.0)];
+
+/// Rounds of injecting at most.
+const ROUNDS: u32 = 3;
+/// By how much a missed shift is raised, beyond what it fell short of the expected one; and most of
+/// that: work of a few steps runs beside the operation and may cost it little.
+const RAISE: f64 = 1.2;
+const MOST_SHORT: f64 = 4.0;
 
 fn main() -> anyhow::Result<()> {
     harness::set_child_executable(env!("CARGO_BIN_EXE_scalewatch-runner"));
-    let pairs = match std::env::var("SCALEWATCH_BENCH_PAIRS") {
-        Ok(text) => text.parse()?,
-        Err(_) => 40,
-    };
-    anyhow::ensure!(pairs >= LEAST_PAIRS, "SCALEWATCH_BENCH_PAIRS: {pairs} is below {LEAST_PAIRS}");
     let memory = Path::new("/dev/shm");
     let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
     let dir = tempfile::tempdir_in(base)?;
-    println!("smallest shift detected with a power of 95 %; pool of {pairs} pairs a shift");
+    let part = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let wanted = |id: &&&str| part.as_ref().is_none_or(|part| id.contains(&**part));
+    let chosen: Vec<&str> = WORKLOADS.iter().filter(wanted).copied().collect();
+    anyhow::ensure!(!chosen.is_empty(), "there are {}", WORKLOADS.join(", "));
+    // As long for the pool of equal sides as for each round of injecting.
+    let part = Duration::from_secs(60 * minutes()?) / chosen.len() as u32 / (1 + ROUNDS);
+    println!("smallest shift found with a power of 95 %, per CPU-second, 1 process");
     println!(
-        "{:<28}{:>10}{:>12}{:>12}{:>14}{:>14}",
-        "workload", "ns an op", "30 s", "120 s", "ten windows", "its alarms"
+        "{:<27}{:>6} {:^36} {:^36} {:^19}",
+        "", "ns", "run --budget 30s", "run --budget 120s", "ten after ten"
     );
-    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    for id in WORKLOADS.iter().filter(|id| wanted.as_ref().is_none_or(|part| id.contains(part))) {
-        one_workload(id, pairs, dir.path())?;
+    let columns =
+        |first: &str| format!("{first:>10}{:>11}{:>8}{:>7}", "injected", "found", "alarms");
+    println!(
+        "{:<27}{:>6} {} {} {:>10}{:>9}",
+        "workload",
+        "an op",
+        columns("expected"),
+        columns("expected"),
+        "expected",
+        "alarms"
+    );
+    for id in chosen {
+        one_workload(id, part, dir.path())?;
     }
     Ok(())
 }
 
-fn one_workload(id: &str, pairs: usize, dir: &Path) -> anyhow::Result<()> {
-    let ns = 1e9 / mean(&run(id, 0, dir)?);
-    let spins = SHIFTS.map(|shift| (shift * ns).round() as u64);
-    let began = Instant::now();
-    let (mut bases, mut heads) = (vec![Pool::new(); SHIFTS.len()], vec![Pool::new(); SHIFTS.len()]);
-    for pair in 0..pairs {
-        for (i, &spin) in spins.iter().enumerate() {
-            for head in if (pair + i) % 2 == 0 { [false, true] } else { [true, false] } {
-                let values = run(id, if head { spin } else { 0 }, dir)?;
-                if head { heads[i].push(values) } else { bases[i].push(values) }
-            }
-        }
+fn minutes() -> anyhow::Result<u64> {
+    match std::env::var("BENCH_MINUTES") {
+        Ok(text) => text.parse().with_context(|| format!("BENCH_MINUTES: {text:?} is no number")),
+        Err(_) => Ok(12),
     }
-    let pair_s = began.elapsed().as_secs_f64() / (pairs * SHIFTS.len()) as f64;
-    let within = |seconds: f64| ((seconds / pair_s) as usize).max(3);
-    let smallest = |detected: &dyn Fn(usize) -> f64| {
-        (1..SHIFTS.len())
-            .filter(|&i| spins[i] > 0)
-            .find(|&i| detected(i) >= POWER)
-            .map_or_else(|| "none".to_owned(), |i| format!("{:.2} %", seen(&bases[i], &heads[i])))
-    };
-    let paired = |pairs| smallest(&|i| power(&bases[i], &heads[i], pairs));
-    let plain = |i: usize| plain_power(&bases[i], &heads[i]);
-    println!(
-        "{id:<28}{ns:>10.0}{:>12}{:>12}{:>14}{:>12.0} %",
-        paired(within(30.0)),
-        paired(within(120.0)),
-        smallest(&plain),
-        plain(0) * 100.0
-    );
+}
+
+fn one_workload(id: &str, length: Duration, dir: &Path) -> anyhow::Result<()> {
+    let [equal] = measure(id, [0.0], length, dir)?;
+    let alarms = BUDGETS.map(|budget| ours(&equal, budget, 0.0, true).changes);
+    let expected = BUDGETS.map(|budget| smallest(|shift| ours(&equal, budget, shift, true)));
+    let confirmed = confirm(id, &equal, expected, length, dir)?;
+    print!("{id:<27}{:>6.0}", equal.ns());
+    for ((expected, confirmed), alarms) in expected.iter().zip(confirmed).zip(alarms) {
+        let (shift, found) = match confirmed {
+            Some((shift, drawn)) => {
+                (percent(Some(shift)), format!("{:.0} %", drawn.regressions * 100.0))
+            }
+            None => ("none".to_owned(), "—".to_owned()),
+        };
+        print!(" {:>10}{shift:>11}{found:>8}{:>5.0} %", percent(*expected), alarms * 100.0);
+    }
+    let alarms = plain(&equal, 0.0).changes * 100.0;
+    println!(" {:>10}{alarms:>7.0} %", percent(smallest(|shift| plain(&equal, shift))));
     std::io::stdout().flush()?;
     Ok(())
 }
 
-/// The shift that the whole pool shows, in percent.
-fn seen(bases: &Pool, heads: &Pool) -> f64 {
-    (mean(&bases.concat()) / mean(&heads.concat()) - 1.0) * 100.0
+fn percent(shift: Option<f64>) -> String {
+    shift.map_or_else(|| "none".to_owned(), |shift| format!("{:.2} %", shift * 100.0))
 }
 
-/// Share of drawn comparisons of so many pairs that call a regression.
-fn power(bases: &Pool, heads: &Pool, pairs: usize) -> f64 {
-    let mut random = Random::new(1);
-    let found = (0..DRAWS).filter(|_| {
-        let drawn: Vec<usize> = (0..pairs).map(|_| random.below(bases.len())).collect();
-        let of = |pool: &Pool| drawn.iter().map(|&at| pool[at].clone()).collect();
-        let sides = Sides { tasks: 1, base: of(bases), head: of(heads), noise_floor: 0.0 };
-        let policy = Policy { least_effect: 0.0, ..Policy::default() };
-        let judged = judge(&[sides], Direction::Higher, &policy);
-        judged.points[0].verdict == Verdict::Regression
-    });
-    found.count() as f64 / DRAWS as f64
-}
-
-/// Share of plain comparisons, ten windows of the base and then ten of the head, that find the head
-/// slower by Welch's test.
-fn plain_power(bases: &Pool, heads: &Pool) -> f64 {
-    let runs = PLAIN.div_ceil(WINDOWS as usize);
-    let starts = bases.len().saturating_sub(2 * runs) + 1;
-    let found = (0..starts).filter(|&at| {
-        let ten = |pool: &Pool, from: usize| -> Vec<f64> {
-            pool.iter().skip(from).take(runs).flatten().copied().take(PLAIN).collect()
-        };
-        let (base, head) = (ten(bases, at), ten(heads, at + runs));
-        let test = Sample::new(&base)
-            .zip(Sample::new(&head))
-            .and_then(|(base, head)| stats::interval::welch(base, head, 1.0 - PLAIN_P));
-        test.is_some_and(|test| test.p < PLAIN_P && test.t < 0.0)
-    });
-    found.count() as f64 / starts as f64
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-/// One run's operations per CPU-second; where the machine left the task no CPU time, another.
-fn run(id: &str, spin_ns: u64, dir: &Path) -> anyhow::Result<Vec<f64>> {
-    for _ in 0..TRIES {
-        let values = once(id, spin_ns, dir)?;
-        if !values.is_empty() {
-            return Ok(values);
+/// Injects a shift of the expected size for each budget, raises what is missed, and says what was
+/// injected and how often it was found in the end; none where nothing can be expected.
+fn confirm(
+    id: &str,
+    equal: &Pool,
+    expected: [Option<f64>; 2],
+    length: Duration,
+    dir: &Path,
+) -> anyhow::Result<[Option<(f64, Drawn)>; 2]> {
+    let mut spins = expected.map(|shift| shift.unwrap_or(0.0) * equal.ns());
+    let mut confirmed = [None; 2];
+    for _ in 0..ROUNDS {
+        let pools = measure(id, spins, length, dir)?;
+        let mut missed = false;
+        for (i, pool) in pools.iter().enumerate().filter(|(i, _)| expected[*i].is_some()) {
+            let drawn = ours(pool, BUDGETS[i], 0.0, false);
+            let before: Option<(f64, Drawn)> = confirmed[i];
+            if before.is_none_or(|(_, before)| !before.is_found()) {
+                confirmed[i] = Some((pool.shift(), drawn));
+            }
+            if !drawn.is_found() {
+                missed = true;
+                let expected = expected[i].unwrap_or(0.0);
+                spins[i] *= RAISE * (expected / pool.shift().max(expected / MOST_SHORT)).max(1.0);
+            }
+        }
+        if !missed {
+            break;
         }
     }
-    anyhow::bail!("{id} received no CPU time in {TRIES} runs: the machine is too busy")
-}
-
-fn once(id: &str, spin_ns: u64, dir: &Path) -> anyhow::Result<Vec<f64>> {
-    let plan = PointPlan {
-        workload: id.into(),
-        parameters: BTreeMap::from([("spin_ns".to_owned(), spin_ns.to_string())]),
-        mode: Mode::Process,
-        tasks: 1,
-        placement: Placement::Core,
-        warmup_windows: 1,
-        windows: WINDOWS,
-        window: WINDOW,
-        dir: dir.into(),
-    };
-    let measured = match harness::measure(&plan, &mut |_, _| {})?.outcome {
-        Outcome::Measured(measured) => measured,
-        Outcome::Failed(failure) => anyhow::bail!("{id}: {}", failure.detail),
-    };
-    let metric = measured.metrics.iter().find(|m| m.source == Source::OpsPerCpuSecond);
-    Ok(measured.values(metric.expect("every point has ops per CPU-second")))
+    Ok(confirmed)
 }
