@@ -2,66 +2,67 @@
 //! bare, in interleaved pairs, with one task and with two, as processes and as threads. The goal is
 //! a ratio of 0.99 or more.
 //!
-//! A word on the command line chooses loops; `BENCH_PAIRS` and `BENCH_WINDOW_MS` set the effort.
+//! How: (1) every loop in every shape gets a few pairs; (2) those whose 95 % interval of the median
+//! ratio holds the goal get more, in turns, until it does not or is narrower than 1 %, then those
+//! with a wide interval; (3) it ends when all are known, or with the time. Both sides run this
+//! program, so that what copies or replaces a program copies the same one.
+//!
+//! A word on the command line chooses loops; `BENCH_MINUTES` and `BENCH_WINDOW_MS` set the effort.
+//! Models, mixed loads and allocators have no twin; `bare::WITHOUT` says why.
 
 mod bare;
 
-use std::collections::BTreeMap;
-use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use bare::{Bare, LOOPS, Slot};
-use scalewatch_runner::harness::{self, Mode, Placement, PointPlan, cpus_of_tasks, shared_slice};
-use scalewatch_runner::machine::Topology;
+use bare::{LOOPS, Loop, WITHOUT};
+use scalewatch_runner::harness::{self, Mode, Placement, PointPlan};
+use stats::Sample;
 use wire::{Outcome, Source};
 
 const GOAL: f64 = 0.99;
-const TRIES: u32 = 5;
+/// An interval narrower than this is narrow.
+const NARROW: f64 = 0.01;
+/// Pairs of every row at first, the fewest that have a 95 % interval of their median; pairs added
+/// at a time; most pairs.
+const FIRST: usize = 6;
+const MORE: usize = 4;
+const MOST: usize = 60;
+const TRIES: u32 = 10;
 const BARE_ARGUMENT: &str = "__bare";
 
-const SHAPES: [Shape; 4] = [
-    Shape { mode: Mode::Process, tasks: 1 },
-    Shape { mode: Mode::Process, tasks: 2 },
-    Shape { mode: Mode::Thread, tasks: 1 },
-    Shape { mode: Mode::Thread, tasks: 2 },
-];
+/// Mode and number of tasks.
+type Shape = (Mode, u32);
 
-#[derive(Clone, Copy)]
-struct Shape {
-    mode: Mode,
-    tasks: u32,
-}
+const SHAPES: [Shape; 4] =
+    [(Mode::Process, 1), (Mode::Process, 2), (Mode::Thread, 1), (Mode::Thread, 2)];
 
 fn main() -> anyhow::Result<()> {
-    let arguments: Vec<String> = std::env::args().collect();
-    if let [_, flag, id, mode, tasks] = &arguments[..]
+    let mut arguments = std::env::args().skip(1);
+    let words: Vec<String> = match arguments.next() {
+        // As the runner does it: before any thread exists.
+        Some(first) if first == harness::CHILD_ARGUMENT => harness::child_main(),
+        Some(first) if first == harness::AGAIN_ARGUMENT => {
+            harness::again_main(arguments.map(Into::into))
+        }
+        Some(first) if first == bare::programs::NEXT_ARGUMENT => {
+            bare::programs::next_program(arguments)
+        }
+        first => first.into_iter().chain(arguments).collect(),
+    };
+    if let [flag, index, mode, tasks] = &words[..]
         && flag == BARE_ARGUMENT
     {
         let mode = if mode == Mode::Thread.word() { Mode::Thread } else { Mode::Process };
-        return measure_bare(id, Shape { mode, tasks: tasks.parse()? });
+        let twin = &LOOPS[index.parse::<usize>()?];
+        return bare::process::measure(twin, mode, tasks.parse()?, window()?, 2 * window()?);
     }
-    harness::set_child_executable(env!("CARGO_BIN_EXE_scalewatch-runner"));
-    let memory = Path::new("/dev/shm");
-    let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-    let dir = tempfile::tempdir_in(base)?;
-    let pairs = effort("BENCH_PAIRS", 6)?;
-    println!("ops per CPU-second, median of {pairs} interleaved pairs, files in {:?}", dir.path());
-    println!(
-        "{:<26}{:>9}{:>6}{:>14}{:>14}{:>9}  goal {GOAL}",
-        "loop", "mode", "tasks", "bare", "in harness", "ratio"
-    );
-    let wanted = arguments.iter().skip(1).find(|a| !a.starts_with('-'));
-    for (id, _) in LOOPS.iter().filter(|(id, _)| wanted.is_none_or(|part| id.contains(&**part))) {
-        for shape in SHAPES {
-            compare(id, shape, pairs, dir.path())?;
-        }
-    }
-    Ok(())
+    harness::set_child_executable(std::env::current_exe()?);
+    let part = words.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
+    compare_all(part)
 }
 
 /// A number from the environment.
@@ -72,72 +73,194 @@ fn effort(name: &str, usual: u64) -> anyhow::Result<u64> {
     }
 }
 
+/// Warm-up of either side; twice as long is measured.
 fn window() -> anyhow::Result<Duration> {
-    Ok(Duration::from_millis(effort("BENCH_WINDOW_MS", 200)?))
+    Ok(Duration::from_millis(effort("BENCH_WINDOW_MS", 40)?))
 }
 
-fn compare(id: &str, shape: Shape, pairs: u64, dir: &Path) -> anyhow::Result<()> {
-    let mut both = vec![];
-    let bare = || patiently(|| run_bare(id, shape, dir));
-    let inside = || patiently(|| run_inside(id, shape, dir));
-    for pair in 0..pairs {
-        // Which one goes first alternates, so that a drift favours neither.
-        if pair % 2 == 0 {
-            let bare = bare()?;
-            both.push((bare, inside()?));
-        } else {
-            let inside = inside()?;
-            both.push((bare()?, inside));
+fn compare_all(part: &str) -> anyhow::Result<()> {
+    let memory = Path::new("/dev/shm");
+    let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let dir = tempfile::tempdir_in(base)?;
+    let minutes = effort("BENCH_MINUTES", 14)?;
+    let until = Instant::now() + Duration::from_secs(60 * minutes);
+    let mut rows: Vec<Row> = Row::all().filter(|row| row.twin().name().contains(part)).collect();
+    ensure!(!rows.is_empty(), "no loop's name contains {part:?}");
+    eprintln!("{} rows, {minutes} minutes at most, files in {:?}", rows.len(), dir.path());
+    while let Some(wanted) = wanted(&rows) {
+        for i in wanted {
+            let row = &mut rows[i];
+            let pairs = if row.pairs.is_empty() { FIRST } else { MORE };
+            for _ in 0..pairs {
+                if Instant::now() < until && row.failure.is_none() {
+                    row.measure_pair(dir.path());
+                }
+            }
+            eprintln!("{}", row.line());
+        }
+        if Instant::now() >= until {
+            break;
         }
     }
-    let ratio = median(both.iter().map(|(bare, inside)| inside / bare));
-    let (bare, inside) = (median(both.iter().map(|p| p.0)), median(both.iter().map(|p| p.1)));
-    let word = if ratio >= GOAL { "met" } else { "missed" };
-    let (mode, tasks) = (shape.mode.word(), shape.tasks);
-    println!("{id:<26}{mode:>9}{tasks:>6}{bare:>14.0}{inside:>14.0}{ratio:>9.4}  {word}");
-    std::io::stdout().flush()?;
+    print_all(&rows);
     Ok(())
+}
+
+/// The rows to be measured next; none when all are known.
+fn wanted(rows: &[Row]) -> Option<Vec<usize>> {
+    let open = |why: fn(&Row) -> bool| -> Vec<usize> {
+        let has_more = |row: &Row| row.failure.is_none() && row.pairs.len() < MOST;
+        (0..rows.len()).filter(|&i| has_more(&rows[i]) && why(&rows[i])).collect()
+    };
+    let reasons: [fn(&Row) -> bool; 3] =
+        [|row| row.pairs.is_empty(), |row| row.verdict() == "undecided", |row| !row.is_narrow()];
+    reasons.into_iter().map(open).find(|rows| !rows.is_empty())
+}
+
+fn print_all(rows: &[Row]) {
+    println!("operations per CPU-second, bare and in the harness; goal {GOAL}");
+    println!(
+        "{:<44}{:>8}{:>6}{:>12}{:>12}{:>8}{:>18}{:>7}",
+        "loop", "mode", "tasks", "bare", "in harness", "ratio", "95 % interval", "pairs"
+    );
+    rows.iter().for_each(|row| println!("{}", row.line()));
+    let count = |word: &str| rows.iter().filter(|row| row.verdict() == word).count();
+    let failed = rows.iter().filter(|row| row.failure.is_some()).count();
+    println!(
+        "{} rows: {} met, {} missed, {} undecided, {failed} not to be had here",
+        rows.len(),
+        count("met"),
+        count("missed"),
+        count("undecided")
+    );
+    for (id, word, why) in WITHOUT {
+        let word = word.map_or_else(String::new, |(name, value)| format!(" {name}={value}"));
+        println!("no twin: {id}{word}: {why}");
+    }
+}
+
+/// One loop in one shape.
+struct Row {
+    /// Which of the loops.
+    index: usize,
+    shape: Shape,
+    /// (bare, in the harness).
+    pairs: Vec<(f64, f64)>,
+    failure: Option<String>,
+}
+
+impl Row {
+    fn all() -> impl Iterator<Item = Row> {
+        let shapes = |processes_only: bool| {
+            SHAPES.into_iter().filter(move |(mode, _)| !processes_only || *mode == Mode::Process)
+        };
+        LOOPS.iter().enumerate().flat_map(move |(index, twin)| {
+            let row = move |shape| Row { index, shape, pairs: vec![], failure: None };
+            shapes(twin.processes_only).map(row)
+        })
+    }
+
+    fn twin(&self) -> &'static Loop {
+        &LOOPS[self.index]
+    }
+
+    /// Who goes first changes with each pair, so that a drift favours neither.
+    fn measure_pair(&mut self, dir: &Path) {
+        let bare = || patiently(|| run_bare(self.index, self.shape, dir));
+        let inside = || patiently(|| run_inside(self.twin(), self.shape, dir));
+        let pair = match self.pairs.len() % 2 {
+            0 => bare().and_then(|bare| Ok((bare, inside()?))),
+            _ => inside().and_then(|inside| Ok((bare()?, inside))),
+        };
+        match pair {
+            Ok(pair) => self.pairs.push(pair),
+            Err(error) => self.failure = Some(format!("{error:#}")),
+        }
+    }
+
+    /// The median ratio and its 95 % interval.
+    fn ratio(&self) -> Option<(f64, f64, f64)> {
+        let ratios: Vec<f64> = self.pairs.iter().map(|(bare, inside)| inside / bare).collect();
+        let ratios = Sample::new(&ratios)?;
+        let interval = stats::interval::median_interval(ratios, 0.95)?;
+        Some((stats::summary::median(ratios), interval.low, interval.high))
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.ratio().is_some_and(|(_, low, high)| high - low < NARROW)
+    }
+
+    /// Of a narrow interval around the goal the median decides.
+    fn verdict(&self) -> &'static str {
+        match self.ratio() {
+            _ if self.failure.is_some() => "not to be had",
+            Some((_, low, _)) if low >= GOAL => "met",
+            Some((_, _, high)) if high < GOAL => "missed",
+            Some((ratio, ..)) if self.is_narrow() => {
+                if ratio >= GOAL {
+                    "met"
+                } else {
+                    "missed"
+                }
+            }
+            _ => "undecided",
+        }
+    }
+
+    fn line(&self) -> String {
+        let (mode, tasks) = (self.shape.0.word(), self.shape.1);
+        let name = format!("{:<44}{mode:>8}{tasks:>6}", self.twin().name());
+        if let Some(failure) = &self.failure {
+            return format!("{name}  not to be had here: {failure}");
+        }
+        let median = |part: fn(&(f64, f64)) -> f64| {
+            let values: Vec<f64> = self.pairs.iter().map(part).collect();
+            Sample::new(&values).map_or(f64::NAN, stats::summary::median)
+        };
+        let (bare, inside) = (median(|pair| pair.0), median(|pair| pair.1));
+        let ratio = self.ratio().map_or_else(
+            || format!("{:>8}{:>18}", "—", "—"),
+            |(ratio, low, high)| format!("{ratio:>8.4}  [{low:.4}, {high:.4}]"),
+        );
+        let (pairs, verdict) = (self.pairs.len(), self.verdict());
+        format!("{name}{bare:>12.0}{inside:>12.0}{ratio}{pairs:>7}  {verdict}")
+    }
 }
 
 /// Again where a loop received no CPU time, as happens on a busy machine.
 fn patiently(run: impl Fn() -> anyhow::Result<f64>) -> anyhow::Result<f64> {
-    (0..TRIES).find_map(|_| run().ok()).map_or_else(run, Ok)
+    (1..TRIES).find_map(|_| run().ok()).map_or_else(run, Ok)
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut sorted: Vec<f64> = values.collect();
-    sorted.sort_by(f64::total_cmp);
-    let n = sorted.len();
-    (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0
-}
-
-fn run_inside(id: &str, shape: Shape, dir: &Path) -> anyhow::Result<f64> {
+fn run_inside(twin: &Loop, (mode, tasks): Shape, dir: &Path) -> anyhow::Result<f64> {
+    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     let plan = PointPlan {
-        workload: id.into(),
-        parameters: BTreeMap::new(),
-        mode: shape.mode,
-        tasks: shape.tasks,
+        workload: twin.id.into(),
+        parameters: twin.parameters.iter().map(own).collect(),
+        mode,
+        tasks,
         placement: Placement::Core,
         warmup_windows: 1,
-        windows: 1,
+        windows: 2,
         window: window()?,
         dir: dir.into(),
     };
     let measured = match harness::measure(&plan, &mut |_, _| {})?.outcome {
         Outcome::Measured(measured) => measured,
-        Outcome::Failed(failure) => anyhow::bail!("{id}: {}", failure.detail),
+        Outcome::Failed(failure) => anyhow::bail!("{}", failure.detail),
     };
     let metric = measured.metrics.iter().find(|m| m.source == Source::OpsPerCpuSecond);
     let values = measured.values(metric.expect("every point has ops per CPU-second"));
-    values.first().copied().ok_or_else(|| anyhow::anyhow!("{id}: no CPU time received"))
+    ensure!(!values.is_empty(), "no CPU time received");
+    Ok(values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// Starts this program again for one bare loop, laid out as a child of the harness is.
-fn run_bare(id: &str, shape: Shape, dir: &Path) -> anyhow::Result<f64> {
+fn run_bare(index: usize, (mode, tasks): Shape, dir: &Path) -> anyhow::Result<f64> {
     let dir = tempfile::tempdir_in(dir)?;
     let mut command = Command::new(std::env::current_exe()?);
-    command.args([BARE_ARGUMENT, id, shape.mode.word(), &shape.tasks.to_string()]);
-    command.current_dir(dir.path()).stderr(Stdio::inherit());
+    command.args([BARE_ARGUMENT, &index.to_string(), mode.word(), &tasks.to_string()]);
+    command.current_dir(dir.path()).stderr(Stdio::piped());
     let fix_addresses = || {
         // SAFETY: a plain system call between fork and exec.
         unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) };
@@ -145,98 +268,8 @@ fn run_bare(id: &str, shape: Shape, dir: &Path) -> anyhow::Result<f64> {
     };
     // SAFETY: the closure allocates nothing and takes no lock.
     let output = unsafe { command.pre_exec(fix_addresses) }.output()?;
-    ensure!(output.status.success(), "bare {id}: {}", output.status);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().next().unwrap_or_default();
+    ensure!(output.status.success(), "bare: {} {said}", output.status);
     Ok(String::from_utf8(output.stdout)?.trim().parse()?)
-}
-
-/// Starts the loops, places them as the harness does, reads counters and CPU clocks twice.
-fn measure_bare(id: &str, shape: Shape) -> anyhow::Result<()> {
-    let (_, bare) = LOOPS.iter().find(|(known, _)| *known == id).expect("one of the loops");
-    let words = shared_slice::<AtomicU64>(32 * shape.tasks as usize).expect("shared memory");
-    // SAFETY: a slot is 32 words long, and all-zero is a valid one.
-    let slots: &'static [Slot] =
-        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), shape.tasks as usize) };
-    let places = cpus_of_tasks(&Topology::of_this_machine(), &Placement::Core, shape.tasks)?;
-    let tasks = start(*bare, shape, slots, places)?;
-    std::thread::sleep(window()?);
-    let before = reading(slots, &tasks);
-    std::thread::sleep(window()?);
-    let after = reading(slots, &tasks);
-    for &task in &tasks {
-        // SAFETY: a child of ours that was not reaped.
-        unsafe {
-            libc::kill(task, libc::SIGKILL);
-            libc::waitpid(task, std::ptr::null_mut(), 0);
-        }
-    }
-    ensure!(after.0 > before.0 && after.1 > before.1, "the loops received no CPU time");
-    println!("{}", (after.0 - before.0) as f64 / ((after.1 - before.1) as f64 / 1e9));
-    // SAFETY: loops in threads must not see the process unwind.
-    unsafe { libc::_exit(0) }
-}
-
-/// Process ids of the loops; none where they are threads.
-fn start(
-    bare: Bare,
-    shape: Shape,
-    slots: &'static [Slot],
-    places: Vec<Vec<u32>>,
-) -> anyhow::Result<Vec<libc::pid_t>> {
-    let mut tasks = vec![];
-    for (task, (slot, place)) in slots.iter().zip(places).enumerate() {
-        if shape.mode == Mode::Thread {
-            bare::THREADS.store(true, Relaxed);
-            std::thread::spawn(move || {
-                pin(&place);
-                bare(slot, task)
-            });
-            continue;
-        }
-        // SAFETY: one thread; the copy pins itself and loops until it is killed.
-        let pid = unsafe { libc::fork() };
-        ensure!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
-        if pid == 0 {
-            // SAFETY: prctl with constants.
-            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-            pin(&place);
-            bare(slot, task);
-        }
-        tasks.push(pid);
-    }
-    Ok(tasks)
-}
-
-fn pin(cpus: &[u32]) {
-    // SAFETY: the set lives for the call; zero is an empty set.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        cpus.iter().for_each(|cpu| libc::CPU_SET(*cpu as usize, &mut set));
-        libc::sched_setaffinity(0, size_of_val(&set), &raw const set);
-    }
-}
-
-/// Operations so far, and CPU time of the loops and their partners, ns.
-fn reading(slots: &[Slot], tasks: &[libc::pid_t]) -> (u64, u64) {
-    let ops = slots.iter().map(|slot| slot.ops.load(Relaxed)).sum();
-    let partners = slots.iter().map(|slot| slot.partner.load(Relaxed) as libc::pid_t);
-    let processes = tasks.iter().copied().chain(partners.filter(|pid| *pid != 0));
-    let clocks: Vec<libc::clockid_t> = match tasks.is_empty() {
-        true => vec![libc::CLOCK_PROCESS_CPUTIME_ID],
-        false => processes.map(process_clock).collect(),
-    };
-    (ops, clocks.into_iter().map(cpu_ns).sum())
-}
-
-fn process_clock(pid: libc::pid_t) -> libc::clockid_t {
-    let mut clock = 0;
-    // SAFETY: clock is valid for the call.
-    unsafe { libc::clock_getcpuclockid(pid, &raw mut clock) };
-    clock
-}
-
-fn cpu_ns(clock: libc::clockid_t) -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: now is valid for the call.
-    unsafe { libc::clock_gettime(clock, &raw mut now) };
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -1,11 +1,12 @@
 //! System calls without files worth speaking of, and none at all.
 
 use std::hint::black_box;
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Slot, ok};
+use super::{COMMON, Slot, Task, ok};
 
 #[inline(never)]
-pub fn int_loop(slot: &Slot, _: usize) -> ! {
+pub fn int_loop(slot: &Slot, _: &Task) -> ! {
     slot.count_turns(1, || {
         let mut x = black_box(1u64);
         for _ in 0..256 {
@@ -16,7 +17,7 @@ pub fn int_loop(slot: &Slot, _: usize) -> ! {
 }
 
 #[inline(never)]
-pub fn getppid(slot: &Slot, _: usize) -> ! {
+pub fn getppid(slot: &Slot, _: &Task) -> ! {
     // SAFETY: no arguments.
     slot.count_turns(1, || unsafe {
         libc::getppid();
@@ -24,7 +25,7 @@ pub fn getppid(slot: &Slot, _: usize) -> ! {
 }
 
 #[inline(never)]
-pub fn getpid(slot: &Slot, _: usize) -> ! {
+pub fn getpid(slot: &Slot, _: &Task) -> ! {
     // SAFETY: no arguments.
     slot.count_turns(1, || unsafe {
         libc::syscall(libc::SYS_getpid);
@@ -32,7 +33,7 @@ pub fn getpid(slot: &Slot, _: usize) -> ! {
 }
 
 #[inline(never)]
-pub fn sched_yield(slot: &Slot, _: usize) -> ! {
+pub fn sched_yield(slot: &Slot, _: &Task) -> ! {
     // SAFETY: no arguments.
     slot.count_turns(1, || unsafe {
         ok(libc::sched_yield());
@@ -51,7 +52,7 @@ fn lone_end() -> libc::c_int {
 }
 
 #[inline(never)]
-pub fn close(slot: &Slot, _: usize) -> ! {
+pub fn close(slot: &Slot, _: &Task) -> ! {
     let fd = lone_end();
     // SAFETY: the copy is this loop's own.
     slot.count_turns(1, || unsafe {
@@ -59,9 +60,8 @@ pub fn close(slot: &Slot, _: usize) -> ! {
     })
 }
 
-#[inline(never)]
-pub fn mix(slot: &Slot, _: usize) -> ! {
-    let fd = lone_end();
+#[inline(always)]
+fn mix_of(fd: libc::c_int, slot: &Slot) -> ! {
     // SAFETY: the copy is this loop's own; the other calls cannot fail.
     slot.count_turns(1, || unsafe {
         ok(libc::close(ok(libc::dup(fd))));
@@ -71,10 +71,21 @@ pub fn mix(slot: &Slot, _: usize) -> ! {
     })
 }
 
+#[inline(never)]
+pub fn mix(slot: &Slot, _: &Task) -> ! {
+    mix_of(lone_end(), slot)
+}
+
+/// On one open file that all tasks have from before they were.
+#[inline(never)]
+pub fn mix_shared(slot: &Slot, _: &Task) -> ! {
+    mix_of(COMMON.file.load(Relaxed), slot)
+}
+
 extern "C" fn do_nothing(_signal: libc::c_int) {}
 
 #[inline(never)]
-pub fn raise(slot: &Slot, _: usize) -> ! {
+pub fn raise(slot: &Slot, _: &Task) -> ! {
     // SAFETY: all-zero is a valid sigaction; the handler does nothing.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();

@@ -1,128 +1,129 @@
-//! Mappings, page faults, the C library's memory and locks.
+//! Mappings, page faults, the heap's end, the C library's memory.
 
-use std::cell::UnsafeCell;
 use std::hint::black_box;
+use std::sync::Mutex;
 
-use super::{Slot, die, ok};
+use super::files::own_file;
+use super::{Slot, Task, die, ok};
 
-const BIG: usize = 128 << 20;
-const SMALL: usize = 1 << 20;
+const MIB: usize = 1 << 20;
+const BIG: usize = 128 * MIB;
+/// A program asks the system for it, so a loop over pages does not know it and is not unrolled.
 const PAGE: usize = 4096;
 
-fn map(bytes: usize) -> *mut u8 {
-    let access = libc::PROT_READ | libc::PROT_WRITE;
-    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: a fresh address range.
-    let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
-    if start == libc::MAP_FAILED {
-        die();
+/// What is mapped again and again.
+struct Mapped {
+    bytes: usize,
+    kind: libc::c_int,
+    fd: libc::c_int,
+}
+
+impl Mapped {
+    fn of(task: &Task, bytes: usize) -> Mapped {
+        let (shared, private) = (libc::MAP_SHARED, libc::MAP_PRIVATE);
+        let is = |word| task.is("memory", word);
+        if !is("file") && !is("file-private") && !is("file-shared") {
+            return Mapped { bytes, kind: private | libc::MAP_ANONYMOUS, fd: -1 };
+        }
+        let fd = own_file(task.number);
+        // SAFETY: touches no memory of ours.
+        ok(unsafe { libc::ftruncate(fd, bytes as libc::off_t) });
+        Mapped { bytes, kind: if is("file-shared") { shared } else { private }, fd }
     }
-    start.cast()
-}
 
-fn unmap(start: *mut u8, bytes: usize) {
-    // SAFETY: a mapping of map that nobody uses any more.
-    ok(unsafe { libc::munmap(start.cast(), bytes) });
+    #[inline(always)]
+    fn map(&self) -> *mut u8 {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let nowhere = std::ptr::null_mut();
+        // SAFETY: a fresh address range.
+        let start = unsafe { libc::mmap(nowhere, self.bytes, access, self.kind, self.fd, 0) };
+        if start == libc::MAP_FAILED {
+            die();
+        }
+        start.cast()
+    }
+
+    #[inline(always)]
+    fn unmap(&self, start: *mut u8) {
+        // SAFETY: a mapping of map that nobody uses any more.
+        ok(unsafe { libc::munmap(start.cast(), self.bytes) });
+    }
 }
 
 #[inline(never)]
-pub fn mmap(slot: &Slot, _: usize) -> ! {
-    slot.count_turns(1, || unmap(map(BIG), BIG))
+pub fn mmap(slot: &Slot, task: &Task) -> ! {
+    let mapped = Mapped::of(task, BIG);
+    slot.count_turns(1, || mapped.unmap(mapped.map()))
 }
 
 #[inline(never)]
-pub fn fault(slot: &Slot, _: usize) -> ! {
+pub fn fault(slot: &Slot, task: &Task) -> ! {
+    let mapped = Mapped::of(task, task.number_of("mib").map_or(BIG, |mib| mib * MIB));
+    let page = black_box(PAGE);
     loop {
-        let start = map(BIG);
-        for offset in (0..BIG).step_by(PAGE) {
+        let (start, mut offset) = (mapped.map(), 0);
+        while offset < mapped.bytes {
             // SAFETY: within the mapping.
             unsafe { start.add(offset).write_volatile(1) };
             slot.count(1);
+            offset += page;
         }
-        unmap(start, BIG);
+        mapped.unmap(start);
     }
 }
 
 #[inline(never)]
-pub fn tlb_flush(slot: &Slot, _: usize) -> ! {
+pub fn tlb_flush(slot: &Slot, task: &Task) -> ! {
+    let of_file = task.is("memory", "file-private") || task.is("memory", "file-shared");
+    let mapped = Mapped::of(task, if of_file { BIG } else { MIB });
+    let left = u8::from(task.is("memory", "file-shared"));
+    let page = black_box(PAGE);
     loop {
-        let start = map(SMALL);
-        for offset in (0..SMALL).step_by(PAGE) {
+        let (start, mut offset) = (mapped.map(), 0);
+        while offset < mapped.bytes {
             // SAFETY: within the mapping.
             unsafe {
                 let here = start.add(offset);
                 here.write_volatile(1);
-                ok(libc::madvise(here.cast(), PAGE, libc::MADV_DONTNEED));
-                if here.read_volatile() != 0 {
+                ok(libc::madvise(here.cast(), page, libc::MADV_DONTNEED));
+                if here.read_volatile() != left {
                     die();
                 }
             }
             slot.count(1);
+            offset += page;
         }
-        unmap(start, SMALL);
+        mapped.unmap(start);
     }
 }
 
 #[inline(never)]
-pub fn brk(slot: &Slot, _: usize) -> ! {
-    // SAFETY: asks where the heap ends; then only what lies above it comes and goes.
-    unsafe {
-        let end = libc::sbrk(0);
-        let above = end.byte_add(PAGE);
-        slot.count_turns(2, || {
-            ok(libc::brk(above));
-            ok(libc::brk(end));
-        })
-    }
+pub fn brk(slot: &Slot, task: &Task) -> ! {
+    /// What sbrk moves belongs to all threads.
+    static MOVING: Mutex<()> = Mutex::new(());
+    let own_page = if task.is("variant", "unshared") { PAGE } else { 0 };
+    let moving = MOVING.lock();
+    // SAFETY: asks where the heap ends, or makes it end a page further up.
+    let end = unsafe { libc::sbrk(own_page as libc::intptr_t).byte_add(own_page) };
+    drop(moving);
+    let above = end.wrapping_byte_add(PAGE);
+    // SAFETY: only what lies above the end comes and goes.
+    slot.count_turns(1, || unsafe {
+        ok(libc::brk(above));
+        slot.count(1);
+        ok(libc::brk(end));
+    })
 }
 
 #[inline(never)]
-pub fn malloc(slot: &Slot, _: usize) -> ! {
+pub fn malloc(slot: &Slot, task: &Task) -> ! {
+    let bytes = task.number_of("size").unwrap_or(BIG);
     // SAFETY: freed once, used by nobody.
     slot.count_turns(1, || unsafe {
-        let piece = black_box(libc::malloc(black_box(BIG)));
+        let piece = black_box(libc::malloc(black_box(bytes)));
         if piece.is_null() {
             die();
         }
         libc::free(piece);
-    })
-}
-
-#[inline(never)]
-pub fn futex(slot: &Slot, _: usize) -> ! {
-    let word = 0u32;
-    let none = std::ptr::null::<libc::timespec>();
-    // SAFETY: the word lives as long as the loop.
-    slot.count_turns(1, || unsafe {
-        libc::syscall(libc::SYS_futex, &raw const word, libc::FUTEX_WAKE, 1, none, none, 0);
-    })
-}
-
-struct Shared(UnsafeCell<libc::pthread_mutex_t>);
-
-// SAFETY: a mutex is made to be used by several threads.
-unsafe impl Sync for Shared {}
-
-#[inline(never)]
-pub fn mutex(slot: &Slot, _: usize) -> ! {
-    static MUTEX: Shared = Shared(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
-    // SAFETY: initialised, and never moves.
-    slot.count_turns(1, || unsafe {
-        ok(-libc::pthread_mutex_lock(MUTEX.0.get()));
-        ok(-libc::pthread_mutex_unlock(MUTEX.0.get()));
-    })
-}
-
-#[inline(never)]
-pub fn semaphore(slot: &Slot, _: usize) -> ! {
-    // SAFETY: room for a semaphore, which sem_init then makes one.
-    let semaphore = UnsafeCell::new(unsafe { std::mem::zeroed::<libc::sem_t>() });
-    let semaphore = semaphore.get();
-    // SAFETY: room for one semaphore that does not move.
-    ok(unsafe { libc::sem_init(semaphore, 0, 1) });
-    // SAFETY: initialised just now; it lives as long as the loop.
-    slot.count_turns(1, || unsafe {
-        ok(libc::sem_wait(semaphore));
-        ok(libc::sem_post(semaphore));
     })
 }
