@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses its own part")]
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+pub mod home;
 pub mod points;
 pub mod reports;
 
