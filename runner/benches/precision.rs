@@ -4,7 +4,7 @@
 //! How, for each workload: (1) pairs of two equal sides are measured into a pool; (2) comparisons
 //! are drawn from it, one side slowed down by calculation, and judged and stopped as `run` does
 //! with that budget: the smallest shift found in 95 of 100 is what can be found; (3) shifts of that
-//! size are injected for real, by work at every operation, measured into a second pool and looked
+//! size are injected for real, by work between operations, measured into a second pool and looked
 //! for in the same way; one that is missed is raised and measured again. What is printed is the
 //! injected shift as its pool shows it, and how often it was found; alarms are what is called a
 //! change between the equal sides.
@@ -29,9 +29,9 @@ const BUDGETS: [Budget; 2] = [Budget(30.0), Budget(120.0)];
 /// Rounds of injecting at most.
 const ROUNDS: u32 = 3;
 /// By how much a missed shift is raised, beyond what it fell short of the expected one; and most of
-/// that: work of a few steps runs beside the operation and may cost it little.
+/// that.
 const RAISE: f64 = 1.2;
-const MOST_SHORT: f64 = 4.0;
+const MOST_SHORT: f64 = 2.0;
 
 fn main() -> anyhow::Result<()> {
     harness::set_child_executable(env!("CARGO_BIN_EXE_scalewatch-runner"));

@@ -81,7 +81,7 @@ pub(crate) struct Control {
     pub stop: AtomicU32,
     /// Tasks that stopped.
     pub stopped: AtomicU32,
-    /// Work spun at every operation, in steps of 256 operations.
+    /// Work spun for every operation, in steps of 256 operations.
     #[cfg(feature = "inject")]
     pub injected: AtomicU64,
     /// The memory of all counters: its descriptor, and where it is mapped.

@@ -110,13 +110,18 @@ fn fastest_calibration() -> u64 {
     (0..CALIBRATIONS).map(trial).min().unwrap_or(1).max(1)
 }
 
-/// Work at every operation that is finer than a step: so many steps in 256 operations, spread
-/// evenly.
+/// Work that adds to the time of many operations what may be less than a step for each: done in
+/// pieces, each at the operation that is due, for work of a few steps runs beside an operation and
+/// may cost nothing, or a mispredicted branch.
 #[cfg(feature = "inject")]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spread {
     pub steps_in_256: u64,
 }
+
+/// Steps of a piece, as a power of two.
+#[cfg(feature = "inject")]
+const PIECE_BITS: u32 = 8;
 
 #[cfg(feature = "inject")]
 impl Spread {
@@ -126,11 +131,14 @@ impl Spread {
         Spread { steps_in_256: (steps * 256.0).round() as u64 }
     }
 
-    /// Does the part of the `nth` operation.
+    /// Does the pieces that are due at the `nth` operation.
     #[inline(always)]
     pub fn run(self, nth: u64) {
-        let until = |n: u64| n.wrapping_mul(self.steps_in_256) >> 8;
-        Work::of_steps(until(nth + 1).wrapping_sub(until(nth))).run();
+        let until = |n: u64| n.wrapping_mul(self.steps_in_256) >> (8 + PIECE_BITS);
+        let due = until(nth + 1).wrapping_sub(until(nth));
+        if due > 0 {
+            Work::of_steps(due << PIECE_BITS).run();
+        }
     }
 }
 

@@ -181,14 +181,14 @@ impl Parameter {
     }
 }
 
-/// A slow-down of known size at every operation of any workload, to find out which one is noticed.
+/// A slow-down of known size of every operation of any workload, to find out which one is noticed.
 /// Only in builds for that: in all others counting an operation costs nothing more.
 #[cfg(feature = "inject")]
 const INJECTED: &[Parameter] = &[Parameter {
     name: "spin_ns",
     default: "0",
     allowed: Allowed::Fraction(0.0, 1e6),
-    about: "nanoseconds spun at every operation",
+    about: "nanoseconds spun for every operation, in pieces",
 }];
 #[cfg(not(feature = "inject"))]
 const INJECTED: &[Parameter] = &[];
