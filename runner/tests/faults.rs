@@ -178,6 +178,14 @@ fn ended_by(signal: libc::c_int, tasks: &str, when: impl Fn(u32) -> bool) {
     let home = fs::canonicalize(dir.path()).expect("the folder exists");
     let mut command = runner(&home, &[&LONG[..], &["--tasks", tasks, "--no-controls"]].concat());
     command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
+    // Who starts these tests in the background may have told them to ignore interrupts.
+    let heed = || {
+        // SAFETY: a plain system call between fork and exec.
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+        Ok(())
+    };
+    // SAFETY: the closure allocates nothing and takes no lock.
+    unsafe { command.pre_exec(heed) };
     let mut parent = command.spawn().expect("the runner starts");
     until(|| when(parent.id()));
     let group = if signal == libc::SIGKILL { 1 } else { -1 };
