@@ -300,7 +300,7 @@ impl Sample<'_> {
             base: Value::maybe(None),
             head: Value::new(3.0),
             change: self.text(),
-            verdict: "no change",
+            verdict: "no change".into(),
             class: "undecided",
             mmtests: "–".into(),
             lkp: "–".into(),

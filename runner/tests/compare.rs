@@ -5,7 +5,8 @@
 mod support;
 
 use scalewatch_runner::compare::curves::{Metrics, Paired, pair};
-use scalewatch_runner::compare::files::{Column, Content, Side, SidedReport, columns, parse};
+use scalewatch_runner::compare::earlier::Earlier;
+use scalewatch_runner::compare::files::{self, Column, Content, Side, SidedReport, columns, parse};
 use scalewatch_runner::compare::gate::gate;
 use scalewatch_runner::compare::judge::{Judged, Options, judge};
 use scalewatch_runner::compare::{as_lkp, as_mmtests, json, lkp, mmtests, table};
@@ -88,6 +89,32 @@ fn what_did_not_change_passes_and_says_within_what() {
     let (judged, _) = usual(&columns);
     assert!(judged[0].against[0].headline().starts_with("no change, within ±"));
     assert_eq!(code(&columns), Exit::Done);
+}
+
+#[test]
+fn earlier_builds_tell_a_change_from_another_build_and_the_gate_waits_for_them() {
+    let columns = two(runs(1, 5, BASE, &[(1, 50_000.0)]), runs(11, 5, HEAD, &[(1, 49_200.0)]));
+    assert_eq!(verdicts(&usual(&columns).0[0]), [(1, Verdict::Regression)]);
+    assert_eq!(code(&columns), Exit::NotEnoughData, "unconfirmed without history");
+    let with_history = |spread: f64| {
+        let builds = (0..16u32).map(|i| {
+            let level = 50_000.0 * (1.0 + spread * f64::from(i % 5) - 2.0 * spread);
+            let content =
+                Content::Plain(runs(100 + 10 * i, 5, &format!("{i:040x}"), &[(1, level)]));
+            (format!("build-{i}"), content)
+        });
+        let earlier = Earlier::new(&columns, files::columns(builds.collect()).unwrap());
+        let options = Options { earlier, ..Options::default() };
+        let (judged, paired) = judged(&columns, &Metrics::Usual, &options);
+        let words = judged[0].against[0].headline();
+        (words, gate(&judged, &paired.unpaired, &Metrics::Usual).0)
+    };
+    let (words, exit) = with_history(0.0005);
+    assert!(words.starts_with("regression: −") && !words.contains("unconfirmed"), "{words}");
+    assert_eq!(exit, Exit::Regression);
+    let (words, exit) = with_history(0.02);
+    assert!(words.starts_with("no change, within ±"), "{words}");
+    assert_eq!(exit, Exit::Done);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::{Answer, Params, lookup};
 use crate::app::App;
 use crate::db;
 use crate::detect::history::{Environments, direction_of};
-use crate::detect::{policy, two_sides};
+use crate::detect::{earlier, policy, two_sides};
 use crate::error::Result;
 use crate::model::step::Evidence;
 use crate::model::{Curve, CurveId, Difference, EnvironmentId, Measurement, Revision};
@@ -46,9 +46,12 @@ struct RevisionView {
 struct PointView {
     tasks: u32,
     verdict: &'static str,
+    /// Two builds of one code might show the change too: earlier builds are too few to tell.
+    unconfirmed: bool,
     base: Option<f64>,
     head: Option<f64>,
-    /// head ÷ base, its interval at the level corrected for the number of points.
+    /// head ÷ base, the base taken with the earlier builds it stands with; its interval at the
+    /// level corrected for the number of points.
     ratio: Option<Estimate>,
     evidence: Evidence,
 }
@@ -68,7 +71,8 @@ pub async fn show(State(app): State<App>, mut params: Params) -> Answer<Json<Com
     let series = metric_of(&series, metric.as_deref())?;
     let base_runs = runs(&app, &curve, &series.metric, &base).await?;
     let head_runs = runs(&app, &curve, &series.metric, &head).await?;
-    let points = two_sides::points(&base_runs, &head_runs, 0.0);
+    let earlier = earlier::load(&app.db, &curve, &series.metric, &base_runs, &head_runs).await?;
+    let points = two_sides::points(&base_runs, &head_runs, &earlier);
     let environments = environments(&app, base_runs.iter().chain(&head_runs)).await?;
     let direction = direction_of(series.direction);
     let comparison =
@@ -121,6 +125,7 @@ impl From<&stats::two_sides::PointJudgement> for PointView {
         PointView {
             tasks: point.tasks,
             verdict: point.verdict.words(),
+            unconfirmed: point.unconfirmed,
             base: point.base,
             head: point.head,
             ratio: point.ratio.map(Estimate::from),

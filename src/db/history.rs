@@ -61,6 +61,61 @@ pub async fn list(
     Ok(rows.fetch_all(pool).await?.into_iter().map(Measurement::from).collect())
 }
 
+/// One run of an earlier build.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EarlierRun {
+    /// Series.
+    pub series: SeriesId,
+    /// Task count of the series.
+    pub tasks: i32,
+    /// Revision it was built from.
+    pub revision: RevisionId,
+    /// Order of the revision within the branch.
+    pub rank: i64,
+    /// Environment of the run.
+    pub environment: EnvironmentId,
+    /// Median of its samples.
+    pub median: f64,
+}
+
+/// Runs of one metric of a curve at the last `revisions` ranks of a branch before `rank`, by task
+/// count and rank.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_before(
+    pool: &Pool,
+    curve: &Curve,
+    metric: &str,
+    (branch, rank): (BranchId, i64),
+    revisions: i64,
+) -> Result<Vec<EarlierRun>, Failure> {
+    sqlx::query_as!(
+        EarlierRun,
+        r#"with earlier as (
+               select m.series_id, s.tasks, m.revision_id, m.rank, m.environment_id, m.median,
+                      m.run_id, dense_rank() over (order by m.rank desc) as age
+               from series s
+               join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
+               join revision v on v.id = m.revision_id
+               where s.machine_id = $1 and s.curve_id = $2 and s.metric = $3
+                 and v.branch_id = $4 and m.rank < $5)
+           select series_id as "series: SeriesId", tasks, revision_id as "revision: RevisionId",
+                  rank, environment_id as "environment: EnvironmentId", median
+           from earlier
+           where age <= $6
+           order by tasks, rank, revision_id, run_id"#,
+        curve.machine as MachineId,
+        curve.id as CurveId,
+        metric,
+        branch as BranchId,
+        rank,
+        revisions
+    )
+    .fetch_all(pool)
+    .await
+}
+
 struct Row {
     series: SeriesId,
     tasks: i32,

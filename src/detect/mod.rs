@@ -3,6 +3,7 @@
 
 pub mod beside;
 pub mod counters;
+pub mod earlier;
 pub mod evidence;
 pub mod history;
 pub mod levels;

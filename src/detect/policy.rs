@@ -1,6 +1,7 @@
 //! The rules of detection in one place: pages and mails state them from these constants.
 
 use stats::step::Policy;
+pub use stats::two_sides::LEAST_BUILDS;
 
 /// Limits of the step test on every series.
 pub fn steps() -> Policy {

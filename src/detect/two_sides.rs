@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stats::Verdict;
 pub use stats::two_sides::PointJudgement;
-use stats::two_sides::{CurveJudgement, Policy, Sides};
+use stats::two_sides::{CurveJudgement, History, Policy, Sides};
 
 use super::history::{Environments, in_words};
+use crate::db::history::EarlierRun;
 use crate::model::environment::{Difference, diff};
 use crate::model::{EnvironmentId, Measurement};
 
@@ -29,8 +30,8 @@ pub struct PointSides {
     pub base: Vec<SideRun>,
     /// Runs of the head revision.
     pub head: Vec<SideRun>,
-    /// Noise floor, relative; 0 when unknown.
-    pub noise_floor: f64,
+    /// Runs of earlier builds on the level of the base, by revision.
+    pub earlier: Vec<EarlierRun>,
 }
 
 /// The verdict over the curve and what stood in its way.
@@ -46,8 +47,13 @@ pub struct Comparison {
     pub set_aside: Vec<String>,
 }
 
-/// Pairs the measurements of one metric of a curve at two revisions by task count.
-pub fn points(base: &[Measurement], head: &[Measurement], noise_floor: f64) -> Vec<PointSides> {
+/// Pairs the measurements of one metric of a curve at two revisions by task count; what was measured
+/// of earlier builds goes with its task count.
+pub fn points(
+    base: &[Measurement],
+    head: &[Measurement],
+    earlier: &[EarlierRun],
+) -> Vec<PointSides> {
     let mut points: BTreeMap<i32, PointSides> = BTreeMap::new();
     for (side, measurements) in [(0, base), (1, head)] {
         for measurement in measurements {
@@ -56,7 +62,11 @@ pub fn points(base: &[Measurement], head: &[Measurement], noise_floor: f64) -> V
                 tasks,
                 base: Vec::new(),
                 head: Vec::new(),
-                noise_floor,
+                earlier: earlier
+                    .iter()
+                    .filter(|run| run.tasks == measurement.tasks)
+                    .cloned()
+                    .collect(),
             });
             let runs = if side == 0 { &mut point.base } else { &mut point.head };
             runs.push(SideRun {
@@ -90,11 +100,8 @@ fn within_one_environment(
     environments: &Environments,
     policy: &Policy,
 ) -> Comparison {
-    let judgement = stats::two_sides::judge(
-        &sides(points, |run| run.environment == environment),
-        direction,
-        policy,
-    );
+    let judgement =
+        stats::two_sides::judge(&sides(points, |other| other == environment), direction, policy);
     let none = BTreeMap::new();
     let here = environments.get(&environment).unwrap_or(&none);
     let set_aside = run_environments(points)
@@ -160,17 +167,23 @@ fn run_environments(points: &[PointSides]) -> impl Iterator<Item = EnvironmentId
     points.iter().flat_map(|point| point.base.iter().chain(&point.head)).map(|r| r.environment)
 }
 
-fn sides(points: &[PointSides], keep: impl Fn(&SideRun) -> bool) -> Vec<Sides> {
+fn sides(points: &[PointSides], keep: impl Fn(EnvironmentId) -> bool) -> Vec<Sides> {
     let kept = |runs: &[SideRun]| -> Vec<Vec<f64>> {
-        runs.iter().filter(|run| keep(run)).map(|run| run.samples.clone()).collect()
+        runs.iter().filter(|run| keep(run.environment)).map(|run| run.samples.clone()).collect()
+    };
+    let builds = |runs: &[EarlierRun]| -> Vec<Vec<f64>> {
+        runs.chunk_by(|a, b| a.revision == b.revision)
+            .map(|build| {
+                build.iter().filter(|run| keep(run.environment)).map(|run| run.median).collect()
+            })
+            .filter(|runs: &Vec<f64>| !runs.is_empty())
+            .collect()
     };
     points
         .iter()
         .map(|point| Sides {
-            tasks: point.tasks,
-            base: kept(&point.base),
-            head: kept(&point.head),
-            noise_floor: point.noise_floor,
+            history: History::Builds(builds(&point.earlier)),
+            ..Sides::new(point.tasks, kept(&point.base), kept(&point.head))
         })
         .collect()
 }

@@ -50,7 +50,7 @@ pub struct PointRow {
     /// head ÷ base with its interval, as changes.
     pub change: String,
     /// Verdict in words.
-    pub verdict: &'static str,
+    pub verdict: String,
     /// Class of the style sheet.
     pub class: &'static str,
     /// mmtests' cell.
@@ -130,7 +130,7 @@ async fn view(app: &App, choice: &Choice) -> Result<CompareView> {
     let of = |all: Vec<Measurement>| sides::of_metric(&all, &series, &metric.name);
     let base_runs = of(sides::load(app, &curve, base.id).await?);
     let head_runs = of(sides::load(app, &curve, head.id).await?);
-    let judged = sides::judge(app, &base_runs, &head_runs, &metric).await?;
+    let judged = sides::judge(app, &curve, &base_runs, &head_runs, &metric).await?;
     Ok(filled(&curve, (&base, &head), &metric, (&base_runs, &head_runs), &judged))
 }
 
@@ -205,11 +205,15 @@ fn environment_words(comparison: &Comparison) -> &'static str {
 fn rule() -> String {
     let policy = policy::two_sides();
     format!(
-        "A point is called when the interval of head ÷ base lies wholly beyond the larger of the \
-         machine's noise floor and {} %, at an error rate of {} over all points of the curve \
-         together. Each line below was evaluated in this order.",
+        "A point is called when the interval of head ÷ base excludes no change, at an error rate \
+         of {} over all points of the curve together, and the change exceeds {} %. {} earlier \
+         builds or more tell how far builds of one code lie apart; with fewer, a change that they \
+         might show as well is unconfirmed. Where the 95 % interval reaches further than {} % from \
+         no change there is not enough data. Each line below was evaluated in this order.",
+        policy.alpha,
         policy.least_effect * 100.0,
-        policy.alpha
+        policy::LEAST_BUILDS,
+        policy.widest * 100.0
     )
 }
 
@@ -226,7 +230,7 @@ fn rows(metric: &Metric, judged: &Judged) -> Vec<PointRow> {
             base: Value::maybe(point.base),
             head: Value::maybe(point.head),
             change: point.ratio.map_or(String::new(), format::change_with_interval),
-            verdict: point.verdict.words(),
+            verdict: verdict(point),
             class: change.map_or("undecided", incidents::class),
             mmtests: mmtests.unwrap_or("–".into()),
             lkp: lkp.unwrap_or("–".into()),
@@ -238,21 +242,27 @@ fn rows(metric: &Metric, judged: &Judged) -> Vec<PointRow> {
     judgement.points.iter().zip(&judged.points).map(row).collect()
 }
 
+/// `regression`, `regression, unconfirmed`.
+fn verdict(point: &PointJudgement) -> String {
+    let doubt = if point.unconfirmed { ", unconfirmed" } else { "" };
+    format!("{}{doubt}", point.verdict.words())
+}
+
 fn ratios_figure(metric: &Metric, judged: &Judged) -> Figure {
     let judgement = &judged.comparison.judgement;
-    let row = |(point, sides): (&PointJudgement, &PointSides)| CompareRow {
+    let row = |point: &PointJudgement| CompareRow {
         label: format::count(point.tasks as usize, "task"),
         ratio: point.ratio,
-        noise_floor: sides.noise_floor,
+        noise_floor: policy::two_sides().least_effect,
         worse: change_of(point.verdict).map(|change| change == Change::Regression),
         note: match point.ratio {
-            Some((ratio, _, _)) => format!("{}, {}", format::change(ratio), point.verdict.words()),
-            None => point.verdict.words().to_owned(),
+            Some((ratio, _, _)) => format!("{}, {}", format::change(ratio), verdict(point)),
+            None => verdict(point),
         },
     };
     let plot = ComparePlot {
         title: format!("head ÷ base, {}", metric.axis()),
-        rows: judgement.points.iter().zip(&judged.points).map(row).collect(),
+        rows: judgement.points.iter().map(row).collect(),
     };
     let caption = "One row a point: the ratio and its interval; beyond 0 % on either side is a \
                    change only where the whole interval clears the limit.";

@@ -8,8 +8,8 @@ use crate::app::App;
 use crate::chart::{CurveLine, CurvePoint};
 use crate::db;
 use crate::detect::history::direction_of;
-use crate::detect::policy;
 use crate::detect::two_sides::{Comparison, PointSides, compare_curve, points};
+use crate::detect::{earlier, policy};
 use crate::error::Result;
 use crate::format;
 use crate::model::{Curve, EnvironmentId, Measurement, RevisionId, Series, SeriesId};
@@ -82,6 +82,7 @@ pub struct Judged {
 /// Judges one metric of head against base by the rule of the service.
 pub async fn judge(
     app: &App,
+    curve: &Curve,
     base: &[Measurement],
     head: &[Measurement],
     metric: &Metric,
@@ -90,7 +91,8 @@ pub async fn judge(
     let ids: Vec<EnvironmentId> = ids.into_iter().collect();
     let environments = db::environment::list(&app.db, &ids).await?;
     let facts = environments.into_iter().map(|one| (one.id, one.facts)).collect();
-    let points = points(base, head, 0.0);
+    let earlier = earlier::load(&app.db, curve, &metric.name, base, head).await?;
+    let points = points(base, head, &earlier);
     let direction = direction_of(metric.direction);
     let comparison = compare_curve(&points, direction, &facts, &policy::two_sides());
     Ok(Judged { points, comparison })

@@ -1,6 +1,7 @@
 use scalewatch::db;
 use serde_json::{Value, json};
 
+use crate::support::history::{FAST, SLOW, upload, work};
 use crate::support::{Enrolled, Service, a_point, a_report};
 
 /// `runs` runs of a revision, 10 samples at 1 and at 4 tasks each.
@@ -106,4 +107,41 @@ async fn commits_are_found_by_their_digits_or_refused(pool: db::Pool) {
         assert_eq!((found, named.as_deref()), (status, field), "{base}");
     }
     assert!(compare("abcd").await.text().contains("abcd1111"));
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn builds_since_the_newest_step_tell_how_far_builds_lie_apart(pool: db::Pool) {
+    let service = Service::on(pool);
+    let box_a = service.registered("box-a").await;
+    upload(&service, &box_a, 1..=20, FAST).await;
+    upload(&service, &box_a, 21..=40, SLOW).await;
+    upload(&service, &box_a, [41], SLOW * 0.95).await;
+    work(&service.app).await;
+
+    let shown = compare(&service, 40, 41).await;
+    for point in shown["points"].as_array().unwrap() {
+        assert_eq!(
+            (&point["verdict"], &point["unconfirmed"]),
+            (&json!("regression"), &json!(false))
+        );
+        let notes = point["evidence"]["notes"].to_string();
+        assert!(notes.contains("from 19 earlier builds"), "21 to 39: {notes}");
+    }
+    let shown = compare(&service, 39, 40).await;
+    assert!(shown["words"].as_str().unwrap().starts_with("no change, within ±"), "{shown}");
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn a_change_without_earlier_builds_is_unconfirmed(pool: db::Pool) {
+    let service = Service::on(pool);
+    let box_a = service.registered("box-a").await;
+    for level in [FAST, FAST * 1.001, FAST * 0.999] {
+        upload(&service, &box_a, [1], level).await;
+        upload(&service, &box_a, [2], level * 0.992).await;
+    }
+    let shown = compare(&service, 1, 2).await;
+    let points = shown["points"].as_array().unwrap();
+    assert!(points.iter().any(|point| point["unconfirmed"] == true), "{shown}");
+    assert!(points.iter().all(|point| point["unconfirmed"] == (point["verdict"] == "regression")));
+    assert!(shown["words"].as_str().unwrap().contains("unconfirmed"), "{shown}");
 }

@@ -80,7 +80,7 @@ fn facts() -> Environments {
 }
 
 fn point(base: Vec<SideRun>, head: Vec<SideRun>) -> PointSides {
-    PointSides { tasks: 1, base, head, noise_floor: 0.0 }
+    PointSides { tasks: 1, base, head, earlier: Vec::new() }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Comparisons drawn from a pool, and the shift that they find.
 
 use stats::random::Random;
-use stats::two_sides::{Policy, Sides, judge};
+use stats::two_sides::{History, Policy, Sides, judge};
 use stats::{Direction, Sample, Verdict};
 
 use super::pool::{Pool, Run};
@@ -70,7 +70,7 @@ pub fn ours(pool: &Pool, budget: Budget, shift: f64, even: bool) -> Drawn {
             base.push(one.clone());
             head.push(slowed(other, shift));
         }
-        let sides = Sides { tasks: 1, base, head, noise_floor: 0.0 };
+        let sides = Sides { history: History::OneBuild, ..Sides::new(1, base, head) };
         judge(&[sides], Direction::Higher, &Policy::default()).points[0].verdict
     });
     tallied(verdicts)

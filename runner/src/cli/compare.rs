@@ -9,7 +9,8 @@ use super::{print, tell};
 use crate::agent::StateDir;
 use crate::clock;
 use crate::compare::curves::{self, Metrics};
-use crate::compare::files;
+use crate::compare::earlier::Earlier;
+use crate::compare::files::{self, Column};
 use crate::compare::floors::Floors;
 use crate::compare::gate;
 use crate::compare::judge::{self, Judged, Options};
@@ -36,7 +37,7 @@ pub struct Args {
     #[arg(long)]
     all: bool,
     /// End with an exit code that says the outcome: 0 no regression, 1 regression, 3 not enough
-    /// data, no baseline or nothing comparable, 6 the head failed where the base ran
+    /// data, an unconfirmed regression, no baseline or nothing comparable, 6 the head failed where the base ran
     ///
     /// Judged are the first metric of each workload, or those asked for by --metric or --all.
     #[arg(long)]
@@ -44,6 +45,10 @@ pub struct Args {
     /// Compare although the environments differ: the environment is what is studied
     #[arg(long)]
     across_environments: bool,
+    /// Result files of earlier builds on the level of the base, one revision a file: 15 builds or
+    /// more tell how far builds of one code lie apart, fewer leave changes unconfirmed
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    history: Vec<PathBuf>,
     /// Noise floor in percent: smaller changes are not called, nor those below what `calibrate`
     /// found on this machine
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
@@ -74,6 +79,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         across_environments: args.across_environments,
         noise_floor: args.noise_floor / 100.0,
         floors: Floors::load(StateDir::locate()?.place(), clock::now())?,
+        earlier: earlier(&columns, &args.history)?,
         ..Options::default()
     };
     let judged: Vec<Judged> =
@@ -85,4 +91,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (exit, words) = gate::gate(&judged, &paired.unpaired, &metrics);
     tell(&words);
     Ok(exit)
+}
+
+fn earlier(columns: &[Column], files: &[PathBuf]) -> anyhow::Result<Earlier> {
+    let earlier = match files {
+        [] => Vec::new(),
+        files => files::read_one_or_more(files)?,
+    };
+    Ok(Earlier::new(columns, earlier))
 }

@@ -9,21 +9,32 @@ use crate::show::figures::counted;
 
 /// The code, and the sentence that says why.
 ///
-/// Judged are the primary metrics, or those asked for by name or by `--all`. A regression comes
-/// before everything, a failed measurement before missing data, and only "no point is worse, all
-/// could be judged" passes.
+/// Judged are the primary metrics, or those asked for by name or by `--all`. A confirmed
+/// regression comes before everything, a failed measurement before missing data and a regression that
+/// two builds of one code might show as well, and only "no point is worse, all could be judged"
+/// passes.
 pub fn gate(judged: &[Judged], unpaired: &[Unpaired], metrics: &Metrics) -> (Exit, String) {
     let gated: Vec<&Judged> =
         judged.iter().filter(|j| j.curve.primary || *metrics != Metrics::Usual).collect();
     let against = || gated.iter().flat_map(|j| &j.against);
     let curves = |n: usize| counted(n as u64, "curve");
-    let regressed = gated.iter().filter(|j| j.against.iter().any(|a| a.any(Verdict::Regression)));
+    let regressed = gated
+        .iter()
+        .filter(|j| j.against.iter().any(|a| a.judgement.any_confirmed(Verdict::Regression)));
     match regressed.count() {
         0 => {}
         n => return (Exit::Regression, format!("gate: regression on {}", curves(n))),
     }
     if against().any(|a| !a.failed.is_empty()) {
         return (Exit::MeasurementFailed, "gate: the head failed where the base ran".into());
+    }
+    let doubted = gated.iter().filter(|j| j.against.iter().any(|a| a.any(Verdict::Regression)));
+    match doubted.count() {
+        0 => {}
+        n => {
+            let words = format!("gate: undecided, unconfirmed regression on {}", curves(n));
+            return (Exit::NotEnoughData, words);
+        }
     }
     let undecided = [Verdict::NotEnoughData, Verdict::EnvironmentChanged, Verdict::NotComparable]
         .into_iter()

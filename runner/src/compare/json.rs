@@ -59,6 +59,8 @@ struct AgainstOut<'a> {
 struct PointOut<'a> {
     tasks: u32,
     verdict: &'static str,
+    /// Two builds of one code might show the change too.
+    unconfirmed: bool,
     words: String,
     base: Option<f64>,
     head: Option<f64>,
@@ -206,6 +208,7 @@ fn point_out<'a>(judgement: &'a PointJudgement, beside: &Beside) -> PointOut<'a>
     PointOut {
         tasks: judgement.tasks,
         verdict: judgement.verdict.words(),
+        unconfirmed: judgement.unconfirmed,
         words: judgement.words(),
         base: judgement.base,
         head: judgement.head,

@@ -11,6 +11,7 @@ use stats::{Sample, Verdict};
 use wire::Environment;
 
 use super::curves::{Cell, Curve, Run};
+use super::earlier::Earlier;
 use super::floors::{Aged, Floors};
 
 /// How to judge.
@@ -22,6 +23,8 @@ pub struct Options {
     pub noise_floor: f64,
     /// Floors that were measured here; the larger one counts.
     pub floors: Floors,
+    /// Builds beside those compared.
+    pub earlier: Earlier,
     /// Limits of the judgement.
     pub policy: Policy,
 }
@@ -82,7 +85,8 @@ impl Judged {
 }
 
 impl Against {
-    /// The verdict in words, what changed first: `regression: −34.6 % at 2`.
+    /// The verdict in words, what changed first: `regression: −34.6 % at 2`; what is unconfirmed
+    /// says so at its end.
     pub fn headline(&self) -> String {
         let mut kinds = Vec::new();
         for verdict in [Verdict::Regression, Verdict::Improvement] {
@@ -140,6 +144,7 @@ fn one_side(curve: &Curve, column: usize, noise_floor: f64, options: &Options) -
             base: values(&point.cells[0], keep),
             head: values(&point.cells[column], keep),
             noise_floor,
+            history: options.earlier.history(curve, (column, point.tasks), judged_in),
         })
         .collect();
     let direction = direction(curve.direction);

@@ -6,6 +6,7 @@
 pub mod aim;
 pub mod counters;
 pub mod curves;
+pub mod earlier;
 pub mod files;
 pub mod floors;
 pub mod gate;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stats::two_sides::{Policy, Sides};
+use stats::two_sides::{History, Policy, Sides};
 use wire::{Direction, Outcome, Point};
 
 use crate::harness::{Until, half_width};
@@ -40,7 +40,7 @@ impl PairedPoint {
             Direction::Lower => stats::Direction::Lower,
         };
         let (base, head) = (self.base.clone(), self.head.clone());
-        let sides = Sides { tasks: 1, base, head, noise_floor: 0.0 };
+        let sides = Sides { history: History::OneBuild, ..Sides::new(1, base, head) };
         let judged = stats::two_sides::judge(&[sides], direction, &Policy::default());
         let (low, high) = judged.points[0].interval_95?;
         Some((high - low) / (high + low))

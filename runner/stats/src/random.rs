@@ -40,4 +40,15 @@ impl Random {
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
     }
+
+    /// Standard normal, by Marsaglia's polar method (1964).
+    pub fn normal(&mut self) -> f64 {
+        loop {
+            let (u, v) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
+            let s = u * u + v * v;
+            if s > 0.0 && s < 1.0 {
+                return u * (-2.0 * s.ln() / s).sqrt();
+            }
+        }
+    }
 }

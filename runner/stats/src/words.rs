@@ -21,6 +21,17 @@ pub fn within(low: f64, high: f64) -> String {
     format!("within ±{:.1} %", (bound * 1000.0).ceil() / 10.0)
 }
 
+/// A share as a percentage with two significant digits: `0.44 %`, `12 %`.
+pub fn share(value: f64) -> String {
+    let percent = 100.0 * value;
+    let digits = if percent.abs() >= 10.0 || percent == 0.0 {
+        0
+    } else {
+        (1 - percent.abs().log10().floor() as i64).clamp(0, 6) as usize
+    };
+    format!("{percent:.digits$} %")
+}
+
 fn percent_figure(ratio: f64) -> String {
     let tenths = ((ratio - 1.0) * 1000.0).round();
     let sign = match tenths {

@@ -1,7 +1,7 @@
 //! Verdicts, words and evidence of the two-sided judgement, degenerate data included.
 
 use proptest::prelude::*;
-use scalewatch_stats::two_sides::{CurveJudgement, Policy, Sides, judge};
+use scalewatch_stats::two_sides::{CurveJudgement, History, Policy, Sides, judge};
 use scalewatch_stats::{Direction, Verdict};
 
 fn runs(values: &[f64]) -> Vec<Vec<f64>> {
@@ -9,7 +9,7 @@ fn runs(values: &[f64]) -> Vec<Vec<f64>> {
 }
 
 fn point(tasks: u32, base: Vec<Vec<f64>>, head: Vec<Vec<f64>>) -> Sides {
-    Sides { tasks, base, head, noise_floor: 0.0 }
+    Sides::new(tasks, base, head)
 }
 
 fn judged(points: &[Sides]) -> CurveJudgement {
@@ -34,7 +34,7 @@ fn a_curve_that_gains_at_one_and_loses_at_eighty_says_both() {
         point(80, times(1.0), times(0.974)),
     ];
     let curve = judged(&points);
-    assert_eq!(curve.words, "+16.3 % at 1, −2.6 % at 80");
+    assert_eq!(curve.words, "+16.3 % at 1, −2.6 % at 80 (unconfirmed)");
     let verdicts: Vec<Verdict> = curve.points.iter().map(|p| p.verdict).collect();
     assert_eq!(verdicts, [Verdict::Improvement, Verdict::NoChange, Verdict::Regression]);
     assert!(curve.points[2].words().starts_with("regression −2.6 % [−"));
@@ -123,9 +123,9 @@ fn evidence_lists_every_inequality_and_the_one_that_decided() {
     assert_eq!(point.verdict, Verdict::Regression);
     let evidence = &point.evidence;
     assert_eq!(evidence.used.len(), 10);
-    assert_eq!(evidence.inequalities.len(), 4);
+    assert_eq!(evidence.inequalities.len(), 5);
     assert!(evidence.inequalities.iter().all(|i| i.holds));
-    assert_eq!(evidence.decided_by, Some(3));
+    assert_eq!(evidence.decided_by, Some(4));
 }
 
 #[test]
@@ -135,14 +135,105 @@ fn more_points_widen_the_interval() {
     let curve = judged(&points);
     let together = curve.points[0].ratio.expect("positive");
     assert!(together.1 < alone.1 && alone.2 < together.2);
-    assert!((curve.points[0].level - 0.999).abs() < 1e-12);
+    assert!((curve.points[0].level - 0.9992).abs() < 1e-12);
 }
 
 #[test]
-fn one_wild_run_is_no_change() {
+fn one_wild_run_is_never_a_change_and_leaves_too_little_to_say_there_is_none() {
     let mut head = times(1.0);
     head[2] = vec![400.0; 3];
-    assert_eq!(one(times(1.0), head).points[0].verdict, Verdict::NoChange);
+    let curve = one(times(1.0), head);
+    assert_eq!(curve.points[0].verdict, Verdict::NotEnoughData);
+    assert!(curve.words.starts_with("not enough data: known only within ±3"), "{}", curve.words);
+    let line = &curve.points[0].evidence;
+    let line = &line.inequalities[line.decided_by.expect("decided")];
+    assert!(line.what.starts_with("reach of the 95 % interval") && line.right == 0.25, "{line:?}");
+}
+
+#[test]
+fn noise_wider_than_a_quarter_is_not_enough_data_and_never_no_change() {
+    let noisy = |factor: f64| runs(&[40.0, 220.0, 100.0, 300.0, 60.0].map(|v| v * factor));
+    let curve = one(noisy(1.0), noisy(1.1));
+    assert_eq!(curve.points[0].verdict, Verdict::NotEnoughData);
+    assert!(curve.words.starts_with("not enough data: known only within "), "{}", curve.words);
+    let shifted = |runs: Vec<Vec<f64>>| -> Vec<Vec<f64>> {
+        runs.into_iter().map(|r| r.into_iter().map(|v| v - 150.0).collect()).collect()
+    };
+    let signed = one(shifted(noisy(1.0)), shifted(noisy(1.1)));
+    assert_eq!(signed.points[0].verdict, Verdict::NotEnoughData);
+    assert_eq!(signed.points[0].ratio, None);
+}
+
+/// Builds that differ by 1 % of 100, each with its five runs.
+fn earlier(builds: usize) -> History {
+    let level = |i: usize| 100.0 + [0.0, 1.0, -1.0, 0.5, -0.5, 1.5, -1.5][i % 7];
+    History::Builds((0..builds).map(|i| FIVE.map(|v| v * level(i) / 100.0).to_vec()).collect())
+}
+
+#[test]
+fn earlier_builds_decide_what_counts_and_both_parts_of_the_scale_are_shown() {
+    let with = |builds, factor| {
+        let sides = Sides { history: earlier(builds), ..point(1, times(1.0), times(factor)) };
+        judged(&[sides]).points.remove(0)
+    };
+    let small = with(20, 1.02);
+    assert_eq!(small.verdict, Verdict::NoChange, "two builds of one code differ by as much");
+    let large = with(20, 1.06);
+    assert_eq!((large.verdict, large.unconfirmed), (Verdict::Improvement, false));
+    let notes = large.evidence.notes.join("; ");
+    assert!(notes.contains("between builds: 0.98 % beyond what runs explain, from 20"), "{notes}");
+    assert!(notes.contains("within a build: 0.32 % a run, 0.14 % for the runs"), "{notes}");
+    assert!(notes.contains("against the base and its history together"), "{notes}");
+    assert_eq!(large.evidence.inequalities[0].what, "earlier builds");
+    let few = with(14, 1.02);
+    assert_eq!((few.verdict, few.unconfirmed), (Verdict::Improvement, true));
+    assert!(few.words().ends_with(", unconfirmed"), "{}", few.words());
+    assert!(few.evidence.notes.iter().any(|n| n.starts_with("unconfirmed: 14 builds of history")));
+}
+
+#[test]
+fn history_lets_one_run_a_side_be_judged() {
+    let single = |v: f64| vec![vec![v]];
+    let with = |head| Sides { history: earlier(20), ..point(4, single(100.3), single(head)) };
+    assert_eq!(judged(&[with(100.9)]).points[0].verdict, Verdict::NoChange);
+    assert_eq!(judged(&[with(90.0)]).points[0].verdict, Verdict::Regression);
+    let nothing = Sides { history: earlier(20), ..point(4, single(100.0), Vec::new()) };
+    assert_eq!(judged(&[nothing]).points[0].verdict, Verdict::NotEnoughData);
+}
+
+#[test]
+fn a_base_that_left_its_history_stands_alone() {
+    let sides = |head| Sides { history: earlier(20), ..point(1, times(1.2), times(head)) };
+    let same = judged(&[sides(1.2)]);
+    assert_eq!(same.points[0].verdict, Verdict::NoChange, "the step lies before the base");
+    let notes = same.points[0].evidence.notes.join("; ");
+    assert!(notes.contains("the base does not stand with its history"), "{notes}");
+    let (ratio, _, _) = judged(&[sides(1.32)]).points[0].ratio.expect("positive");
+    assert!((ratio - 1.1).abs() < 1e-9, "{ratio}");
+}
+
+#[test]
+fn constant_builds_and_then_a_jump_are_a_change() {
+    let builds = History::Builds(vec![vec![7.0; 5]; 20]);
+    let five = |v: f64| vec![vec![v]; 5];
+    let sides = |head| Sides { history: builds.clone(), ..point(1, five(7.0), five(head)) };
+    let verdict = |head| judged(&[sides(head)]).points[0].verdict;
+    assert_eq!(verdict(7.0), Verdict::NoChange);
+    assert_eq!(verdict(8.0), Verdict::Improvement);
+    assert_eq!(verdict(7.01), Verdict::NoChange, "below the least effect");
+    assert_eq!(verdict(-7.0), Verdict::Regression);
+    assert_eq!(verdict(0.0), Verdict::Regression);
+}
+
+#[test]
+fn what_is_one_build_needs_no_history() {
+    let small = point(1, times(1.0), times(1.01));
+    assert!(judged(std::slice::from_ref(&small)).points[0].unconfirmed);
+    let same = judged(&[Sides { history: History::OneBuild, ..small.clone() }]);
+    assert_eq!(same.points[0].verdict, Verdict::Improvement);
+    assert!(!same.points[0].unconfirmed);
+    let floor = judged(&[Sides { noise_floor: 0.003, ..small }]);
+    assert!(!floor.points[0].unconfirmed, "a measured floor tells how builds differ");
 }
 
 #[test]
@@ -191,15 +282,21 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_input_panics(base in any_runs(), head in any_runs(), floor in any::<f64>()) {
-        let sides = Sides { tasks: 1, base, head, noise_floor: floor };
+    fn no_input_panics(
+        base in any_runs(),
+        head in any_runs(),
+        builds in prop::collection::vec(prop::collection::vec(any::<f64>(), 0..4), 0..20),
+        floor in any::<f64>(),
+    ) {
+        let history = History::Builds(builds);
+        let sides = Sides { noise_floor: floor, history, ..Sides::new(1, base, head) };
         let curve = judged(&[sides.clone(), sides]);
         prop_assert_eq!(curve.points.len(), 2);
     }
 
     #[test]
     fn swapping_the_sides_swaps_the_verdict(factor in 0.5f64..2.0) {
-        let swap = |v| match v {
+        let swap = |v: Verdict| match v {
             Verdict::Regression => Verdict::Improvement,
             Verdict::Improvement => Verdict::Regression,
             other => other,

@@ -179,7 +179,7 @@ async fn verdict(
 ) -> Result<Option<VerdictLine>> {
     let Some(base_revision) = &chosen.base else { return Ok(None) };
     let of = |side| sides::of_metric(side, series, &primary.name);
-    let judged = sides::judge(app, &of(base), &of(head), primary).await?;
+    let judged = sides::judge(app, curve, &of(base), &of(head), primary).await?;
     let (base, head) = (&base_revision.commit, &chosen.head.commit);
     Ok(Some(VerdictLine {
         class: judged.class(),

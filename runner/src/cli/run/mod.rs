@@ -19,6 +19,7 @@ use super::{print, tell};
 use crate::agent::{StateDir, check_writable, write_atomically};
 use crate::clock;
 use crate::compare::curves::{self, Metrics};
+use crate::compare::earlier::Earlier;
 use crate::compare::files::{self, Content, Side, SidedReport};
 use crate::compare::floors::Floors;
 use crate::compare::judge::{self, Judged, Options};
@@ -188,6 +189,7 @@ fn two_sides(
     let options = Options {
         across_environments: sides.differ_in_surroundings(),
         floors: Floors::load(state.place(), clock::now())?,
+        earlier: Earlier::new(&columns, Vec::new()),
         ..Options::default()
     };
     let paired = curves::pair(&columns, &metrics);

@@ -1,75 +1,126 @@
 //! The interval of a point's shift, on the scale of its units.
 
+use super::builds::Builds;
 use super::units::{Unit, Units, pooled_sd};
 use super::{BETWEEN_TO_WITHIN, LEAN_BELOW_DF};
 use crate::interval::hodges_lehmann;
-use crate::{Sample, special, summary};
+use crate::{Sample, order, robust, special, summary};
+
+/// A run further than this many robust deviations from its side's median is wild: it would carry
+/// the mean, and the deviation with it.
+const WILD: f64 = 7.0;
+
+/// Share of alpha that is spent; the rest pays for noise with heavier tails than Student's t allows
+/// for. At 1 % the rank test can still tell five runs from five: 2 / C(10, 5) = 0.8 %.
+const SPENT: f64 = 0.8;
 
 /// How the interval of a point is made; chosen once, so that every level of it agrees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Method {
+    /// Against the level and the scale of earlier builds.
+    Builds(Builds),
     /// Inverts the Mann–Whitney test: no assumption on the noise, needs enough runs.
     Rank,
-    /// Student's t with the pooled deviation: for few runs.
-    Student,
-}
-
-impl Method {
-    /// Rank where the smallest p it can give, 2 / C(n + m, n), is twenty times below alpha: with
-    /// fewer runs hardly any interval of it would be narrower than everything.
-    pub(super) fn choose(units: &Units, alpha: f64) -> Method {
-        let (n, m) = (units.base.len() as f64, units.head.len() as f64);
-        let ln_ways = special::ln_gamma(n + m + 1.0)
-            - special::ln_gamma(n + 1.0)
-            - special::ln_gamma(m + 1.0);
-        let enough = 2f64.ln() - ln_ways < (alpha / 20.0).ln();
-        if units.unit == Unit::Run && enough { Method::Rank } else { Method::Student }
-    }
-
-    pub(super) const fn note(self) -> &'static str {
-        match self {
-            Method::Rank => "interval: inverted Mann–Whitney test",
-            Method::Student => "interval: Student's t, pooled deviation",
-        }
-    }
+    /// Shift ± Student's t · error.
+    Student { shift: f64, error: f64, df: f64 },
 }
 
 /// Estimate and interval of head − base on the scale of the units.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Estimate {
     pub shift: f64,
     pub low: f64,
     pub high: f64,
 }
 
-/// None when the numbers overflow.
-pub(super) fn estimate(
-    units: &Units,
-    method: Method,
-    typical: Option<f64>,
-    level: f64,
-) -> Option<Estimate> {
-    let (base, head) = (Sample::new(&units.base)?, Sample::new(&units.head)?);
-    let (shift, low, high) = match method {
-        Method::Rank => {
-            let found = hodges_lehmann(base, head, level);
-            let interval = found.interval?;
-            (found.shift, interval.low, interval.high)
+impl Estimate {
+    /// Distance of the interval's nearer end from no change; negative when no change is inside.
+    pub fn nearer(&self) -> f64 {
+        if self.shift >= 0.0 { self.low } else { -self.high }
+    }
+
+    /// Distance of the shift from that end.
+    pub fn half(&self) -> f64 {
+        self.shift.abs() - self.nearer()
+    }
+
+    fn around(shift: f64, half: f64) -> Estimate {
+        Estimate { shift, low: shift - half, high: shift + half }
+    }
+}
+
+/// The level whose interval decides at an error rate of `alpha`.
+pub(super) const fn level(alpha: f64) -> f64 {
+    1.0 - SPENT * alpha
+}
+
+impl Method {
+    /// Rank where the smallest p it can give, 2 / C(n + m, n), is twenty times below alpha, for
+    /// with fewer runs hardly any interval of it would be narrower than everything; or below alpha
+    /// where a run is wild. None when the numbers overflow.
+    pub fn choose(units: &Units, alpha: f64, typical: Option<f64>) -> Option<Method> {
+        if let Some(builds) = units.builds {
+            return Some(Method::Builds(builds));
         }
-        Method::Student => {
-            let shift = summary::mean(head) - summary::mean(base);
-            let (error, df) = error(units, typical)?;
-            let half = special::student_quantile(0.5 + level / 2.0, df) * error;
-            (shift, shift - half, shift + half)
+        let (n, m) = (units.base.len() as f64, units.head.len() as f64);
+        let ln_ways = special::ln_gamma(n + m + 1.0)
+            - special::ln_gamma(n + 1.0)
+            - special::ln_gamma(m + 1.0);
+        let ln_least = 2f64.ln() - ln_ways;
+        let enough = ln_least < (alpha / 20.0).ln();
+        let possible = ln_least < (SPENT * alpha).ln();
+        if units.unit == Unit::Run && (enough || (possible && has_wild_run(units))) {
+            return Some(Method::Rank);
         }
-    };
-    [shift, low, high].iter().all(|v| v.is_finite()).then_some(Estimate { shift, low, high })
+        let (base, head) = (Sample::new(&units.base)?, Sample::new(&units.head)?);
+        let (error, df) = error(units, typical)?;
+        Some(Method::Student { shift: summary::mean(head) - summary::mean(base), error, df })
+    }
+
+    /// None when the numbers overflow.
+    pub fn estimate(&self, units: &Units, level: f64) -> Option<Estimate> {
+        let quantile = |df| special::student_quantile(0.5 + level / 2.0, df);
+        let found = match self {
+            Method::Builds(builds) => {
+                let error = builds.error().max(units.within_error);
+                Estimate::around(builds.shift(), quantile(builds.df()) * error)
+            }
+            Method::Student { shift, error, df } => Estimate::around(*shift, quantile(*df) * error),
+            Method::Rank => {
+                let (base, head) = (Sample::new(&units.base)?, Sample::new(&units.head)?);
+                let found = hodges_lehmann(base, head, level);
+                let interval = found.interval?;
+                Estimate { shift: found.shift, low: interval.low, high: interval.high }
+            }
+        };
+        [found.shift, found.low, found.high].iter().all(|v| v.is_finite()).then_some(found)
+    }
+
+    pub const fn note(&self) -> &'static str {
+        match self {
+            Method::Builds(_) => "interval: Student's t, scale of the builds",
+            Method::Rank => "interval: inverted Mann–Whitney test",
+            Method::Student { .. } => "interval: Student's t, pooled deviation",
+        }
+    }
+}
+
+fn has_wild_run(units: &Units) -> bool {
+    let mut distances = Vec::with_capacity(units.base.len() + units.head.len());
+    for side in [&units.base, &units.head] {
+        let middle = order::median(side).unwrap_or(0.0);
+        distances.extend(side.iter().map(|v| (v - middle).abs()));
+    }
+    let scale = robust::MAD_TO_SD * order::median(&distances).unwrap_or(0.0);
+    // Where half of the runs are equal nothing tells what is wild.
+    scale > 0.0 && distances.iter().any(|&distance| distance > WILD * scale)
 }
 
 /// Standard error of the shift and its degrees of freedom. Runs: their pooled deviation, never less
 /// than the samples within them allow, and with few runs never less than sqrt((2·typical² +
 /// df·sd²) / (2 + df)), typical being the curve's. Samples: widened by the variation between builds
 /// that a single build cannot show, and never less than what the runs show.
-pub(super) fn error(units: &Units, typical: Option<f64>) -> Option<(f64, f64)> {
+fn error(units: &Units, typical: Option<f64>) -> Option<(f64, f64)> {
     let (own, df) = pooled_sd(&units.base, &units.head)?;
     let lean = |typical: f64| ((2.0 * typical.powi(2) + df * own.powi(2)) / (2.0 + df)).sqrt();
     let sd = match typical {

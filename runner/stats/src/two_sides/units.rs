@@ -1,6 +1,7 @@
 //! What is counted at one point: run medians, or samples where there are too few runs.
 
-use super::{LEAST_UNITS, Runs, Sides};
+use super::builds::{Builds, LEAST_BUILDS};
+use super::{History, LEAST_UNITS, Runs, Sides};
 use crate::{Sample, Verdict, order, summary, words};
 
 /// What one value of a side stands for.
@@ -21,6 +22,8 @@ pub(super) struct Units {
     pub within_error: f64,
     /// The same from the spread between runs alone; none with one run a side.
     pub between_error: Option<f64>,
+    /// What earlier builds tell; none with too few of them.
+    pub builds: Option<Builds>,
 }
 
 /// A point ready to be judged, or the verdict that it cannot be.
@@ -61,18 +64,21 @@ pub(super) fn prepare(sides: &Sides) -> Prepared {
         return prepared;
     }
     (prepared.base, prepared.head) = (side_median(&base), side_median(&head));
+    let history = earlier(sides, &mut prepared.set_aside);
+    let known = history.len() >= LEAST_BUILDS && !base.is_empty() && !head.is_empty();
     let unit = match base.len().min(head.len()) {
+        _ if known => Unit::Run,
         runs if runs >= LEAST_UNITS => Unit::Run,
         _ => Unit::Sample,
     };
     let (b, h) = (values(unit, &base), values(unit, &head));
     prepared.used = [b.as_slice(), h.as_slice()].concat();
-    if b.len().min(h.len()) < LEAST_UNITS {
+    if !known && b.len().min(h.len()) < LEAST_UNITS {
         prepared.notes.push(missing(&base, &head));
         return prepared;
     }
     prepared.notes.push(basis(unit, &base, &head));
-    match on_scale(unit, &base, &head, b, h) {
+    match on_scale(unit, (&base, &head), (b, h), &history) {
         Some(units) => prepared.units = Some(units),
         None => {
             prepared.notes.push("differences of these values overflow".to_owned());
@@ -98,15 +104,28 @@ fn values(unit: Unit, runs: &[&[f64]]) -> Vec<f64> {
     }
 }
 
+/// Run values of each earlier build, those that are not finite left out.
+fn earlier(sides: &Sides, set_aside: &mut Vec<String>) -> Vec<Vec<f64>> {
+    let History::Builds(builds) = &sides.history else { return Vec::new() };
+    let finite =
+        |runs: &Vec<f64>| -> Vec<f64> { runs.iter().copied().filter(|v| v.is_finite()).collect() };
+    let kept: Vec<Vec<f64>> = builds.iter().map(finite).filter(|runs| !runs.is_empty()).collect();
+    let empty = builds.len() - kept.len();
+    if empty > 0 {
+        set_aside.push(format!("{} without a value", words::counted(empty, "earlier build")));
+    }
+    kept
+}
+
 fn on_scale(
     unit: Unit,
-    base_runs: &[&[f64]],
-    head_runs: &[&[f64]],
-    base: Vec<f64>,
-    head: Vec<f64>,
+    (base_runs, head_runs): (&[&[f64]], &[&[f64]]),
+    (base, head): (Vec<f64>, Vec<f64>),
+    history: &[Vec<f64>],
 ) -> Option<Units> {
-    let logarithmic =
-        [base_runs, head_runs].iter().all(|side| side.iter().all(|r| r.iter().all(|&v| v > 0.0)));
+    let positive = |values: &[f64]| values.iter().all(|&v| v > 0.0);
+    let logarithmic = base_runs.iter().chain(head_runs).all(|run| positive(run))
+        && history.iter().all(|build| positive(build));
     let scaled = |runs: &[&[f64]]| -> Vec<Vec<f64>> {
         runs.iter().map(|r| to_scale(r, logarithmic)).collect()
     };
@@ -114,8 +133,10 @@ fn on_scale(
     let within_error = (side_within(&b).powi(2) + side_within(&h).powi(2)).sqrt();
     let (base, head) = (to_scale(&base, logarithmic), to_scale(&head, logarithmic));
     let between_error = between(&b, &h);
+    let history: Vec<Vec<f64>> = history.iter().map(|b| to_scale(b, logarithmic)).collect();
+    let builds = Builds::learn(&history, &base, &head);
     let sound = within_error.is_finite() && between_error.is_none_or(f64::is_finite);
-    sound.then_some(Units { unit, base, head, logarithmic, within_error, between_error })
+    sound.then_some(Units { unit, base, head, logarithmic, within_error, between_error, builds })
 }
 
 fn to_scale(values: &[f64], logarithmic: bool) -> Vec<f64> {

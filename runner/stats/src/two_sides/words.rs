@@ -4,15 +4,17 @@ use super::PointJudgement;
 use crate::{Verdict, words};
 
 impl PointJudgement {
-    /// `regression −11.8 % [−13.1, −10.4]`, `no change, within ±1.2 %`, `not enough data: …`.
+    /// `regression −11.8 % [−13.1, −10.4]`, `improvement +2.1 % [+0.8, +3.4], unconfirmed`,
+    /// `no change, within ±1.2 %`, `not enough data: …`. Intervals are those of 95 %.
     pub fn words(&self) -> String {
         let verdict = self.verdict.words();
+        let doubt = if self.unconfirmed { ", unconfirmed" } else { "" };
         match (self.verdict, self.ratio, self.interval_95) {
             (v, Some((ratio, _, _)), Some((low, high))) if v.is_change() => {
-                format!("{verdict} {}", words::change_with_interval(ratio, low, high))
+                format!("{verdict} {}{doubt}", words::change_with_interval(ratio, low, high))
             }
-            (v, _, _) if v.is_change() => format!("{verdict} {}", self.change()),
-            (Verdict::NoChange, Some((_, low, high)), _) => {
+            (v, _, _) if v.is_change() => format!("{verdict} {}{doubt}", self.change()),
+            (Verdict::NoChange, _, Some((low, high))) => {
                 format!("{verdict}, {}", words::within(low, high))
             }
             (Verdict::NotEnoughData, _, _) | (Verdict::NotComparable, _, _) => {
@@ -46,14 +48,25 @@ impl PointJudgement {
 }
 
 /// `+16.3 % at 1, −2.6 % at 80`; three or more neighbours that move one way share a phrase.
+/// Unconfirmed changes say so: once where all are.
 pub(super) fn curve(points: &[PointJudgement]) -> String {
+    let named = || points.iter().filter(|p| p.verdict.is_change());
+    let all_alike = named().all(|p| p.unconfirmed) || named().all(|p| !p.unconfirmed);
     let mut phrases: Vec<String> = points
-        .chunk_by(|a, b| a.verdict.is_change() && a.verdict == b.verdict)
+        .chunk_by(|a, b| {
+            a.verdict.is_change() && (a.verdict, a.unconfirmed) == (b.verdict, b.unconfirmed)
+        })
         .filter(|group| group[0].verdict.is_change())
-        .flat_map(group_phrases)
+        .flat_map(|group| group_phrases(group, !all_alike))
         .collect();
     if phrases.is_empty() {
         return unchanged(points);
+    }
+    match named().filter(|p| p.unconfirmed).count() {
+        0 => {}
+        1 if all_alike => phrases.push("unconfirmed".to_owned()),
+        _ if all_alike => phrases.push("all unconfirmed".to_owned()),
+        _ => {}
     }
     let lacking = tasks_of(points, |v| v == Verdict::NotEnoughData);
     if !lacking.is_empty() {
@@ -62,12 +75,14 @@ pub(super) fn curve(points: &[PointJudgement]) -> String {
     phrases.join(", ")
 }
 
-fn group_phrases(group: &[PointJudgement]) -> Vec<String> {
+fn group_phrases(group: &[PointJudgement], say_doubt: bool) -> Vec<String> {
     let (first, last) = (&group[0], &group[group.len() - 1]);
+    let doubt = if say_doubt && first.unconfirmed { " (unconfirmed)" } else { "" };
+    let at = |p: &PointJudgement| format!("{} at {}", p.change(), p.tasks);
     if group.len() < 3 {
-        return group.iter().map(|p| format!("{} at {}", p.change(), p.tasks)).collect();
+        return group.iter().map(|p| at(p) + doubt).collect();
     }
-    vec![format!("{} at {} to {} at {}", first.change(), first.tasks, last.change(), last.tasks)]
+    vec![format!("{} to {}{doubt}", at(first), at(last))]
 }
 
 fn tasks_of(points: &[PointJudgement], wanted: impl Fn(Verdict) -> bool) -> String {
@@ -86,11 +101,10 @@ fn unchanged(points: &[PointJudgement]) -> String {
             PointJudgement::words,
         );
     }
-    let ends = same.iter().filter_map(|p| p.ratio);
-    let (low, high) =
-        ends.fold((1.0f64, 1.0f64), |(l, h), (_, low, high)| (l.min(low), h.max(high)));
+    let ends = same.iter().filter_map(|p| p.interval_95);
+    let (low, high) = ends.fold((1.0f64, 1.0f64), |(l, h), (low, high)| (l.min(low), h.max(high)));
     let mut text = Verdict::NoChange.words().to_owned();
-    if same.iter().all(|p| p.ratio.is_some()) {
+    if same.iter().all(|p| p.interval_95.is_some()) {
         text = format!("{text}, {}", words::within(low, high));
     }
     let lacking = tasks_of(points, |v| v == Verdict::NotEnoughData);
