@@ -164,7 +164,10 @@ fn a_noise_floor_is_measured_once_and_used_by_comparisons() {
     ends(&again, 0);
     for text in [stdout(&output), stdout(&again)] {
         // Our verdict is a line of its own; LKP's rule beside it knows no floor.
-        let verdicts = text.lines().filter(|line| line.starts_with("no change")).count();
+        // On a busy machine five short windows may be too few to say that nothing changed.
+        let uncalled =
+            |line: &&str| line.starts_with("no change") || line.starts_with("not enough data");
+        let verdicts = text.lines().filter(uncalled).count();
         let floor = "  noise floor ±100000000000.00 %, of 3 pairs ";
         assert_eq!((verdicts, text.matches(floor).count()), (2, 2), "one a metric: {text}");
     }

@@ -208,8 +208,8 @@ fn rule() -> String {
         "A point is called when the interval of head ÷ base excludes no change, at an error rate \
          of {} over all points of the curve together, and the change exceeds {} %. {} earlier \
          builds or more tell how far builds of one code lie apart; with fewer, a change that they \
-         might show as well is unconfirmed. Where the 95 % interval reaches further than {} % from \
-         no change there is not enough data. Each line below was evaluated in this order.",
+         might show as well is unconfirmed. Where half of the 95 % interval is wider than {} % \
+         there is not enough data. Each line below was evaluated in this order.",
         policy.alpha,
         policy.least_effect * 100.0,
         policy::LEAST_BUILDS,

@@ -175,14 +175,14 @@ impl Found {
     /// No change, if the interval is narrow enough to say so; the line that says it is not decides.
     fn unless_wide(&self, judged: &mut PointJudgement, policy: &Policy) -> Verdict {
         let half = match judged.interval_95 {
-            Some((low, high)) => (high - 1.0).max(1.0 - low),
-            None => by_level((self.narrow.high).max(-self.narrow.low), judged),
+            Some((low, high)) => (high - low) / 2.0,
+            None => by_level((self.narrow.high - self.narrow.low) / 2.0, judged),
         };
         if half <= policy.widest {
             return Verdict::NoChange;
         }
         let evidence = &mut judged.evidence;
-        evidence.require("reach of the 95 % interval from no change", half, "<=", policy.widest);
+        evidence.require("half of the 95 % interval", half, "<=", policy.widest);
         evidence.decided_by = Some(evidence.inequalities.len() - 1);
         evidence.notes.push(match judged.interval_95 {
             Some((low, high)) => format!("known only {}", words::within(low, high)),
