@@ -67,7 +67,9 @@ fn steps(history: &[HistoryRow], policy: &Policy, left_out: &[String]) -> Vec<Ca
         })
         .collect();
     let direction = direction_of(first.direction);
-    let steps = stats::step::detect(&observations, direction, policy);
+    let mut steps = stats::step::detect(&observations, direction, policy);
+    // A series that wanders changes its regime without anybody's doing: no incident.
+    steps.retain(|step| step.kind == stats::step::Kind::Level);
     let ends: Vec<usize> = steps.iter().map(|step| step.index).collect();
     steps
         .iter()

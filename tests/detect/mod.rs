@@ -12,8 +12,12 @@ use stats::{Direction, Verdict};
 use crate::support::history::noisy;
 
 fn detect(paths: &[&Path]) -> Output {
+    detect_with(&[], paths)
+}
+
+fn detect_with(options: &[&str], paths: &[&Path]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_scalewatch"));
-    command.arg("detect").args(paths).env_remove("DATABASE_URL");
+    command.arg("detect").args(options).args(paths).env_remove("DATABASE_URL");
     command.env("SCALEWATCH_DATA", "/nonexistent").output().expect("the program starts")
 }
 
@@ -39,6 +43,39 @@ fn steps_of_files_and_folders_are_printed_by_name() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found, serde_json::json!({ "halves": [20], "steady": [], "alone": [10] }));
+}
+
+#[test]
+fn online_each_step_is_printed_with_the_points_read_and_no_later_point_changes_it() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut whole: serde_json::Value = serde_json::from_str(&series("halves", 40, 20)).unwrap();
+    whole["values"][10] = serde_json::Value::Null;
+    let found = |points: usize| {
+        let mut series = whole.clone();
+        series["values"].as_array_mut().unwrap().truncate(points);
+        std::fs::write(file.path(), series.to_string()).unwrap();
+        let output = detect_with(&["--online"], &[file.path()]);
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    assert_eq!(found(60), r#"{"halves":[[40,43]]}"#);
+    assert_eq!(found(43), r#"{"halves":[[40,43]]}"#);
+    assert_eq!(found(42), r#"{"halves":[]}"#);
+}
+
+#[test]
+fn explained_each_step_carries_its_levels_and_the_line_that_decided() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), series("halves", 40, 20)).unwrap();
+    for options in [&["--explain"][..], &["--explain", "--online"]] {
+        let output = detect_with(options, &[file.path()]);
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let step = &found["halves"][0];
+        assert_eq!((&step["index"], &step["kind"]), (&40.into(), &"level".into()), "{step}");
+        assert!(step["before"].as_f64() > step["after"].as_f64(), "{step}");
+        let lines = step["evidence"]["inequalities"].as_array().unwrap();
+        assert!(lines.iter().all(|line| line["holds"] == true), "{lines:?}");
+        assert_eq!(step["evidence"]["decided_by"], lines.len() - 1);
+    }
 }
 
 #[test]

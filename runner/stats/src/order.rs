@@ -9,6 +9,13 @@ pub fn sorted(values: &[f64]) -> Vec<f64> {
     copy
 }
 
+/// As [`sorted`], of values that come one by one. O(n log n).
+pub fn sorted_of(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut copy: Vec<f64> = values.collect();
+    copy.sort_unstable_by(f64::total_cmp);
+    copy
+}
+
 /// Halfway between two values without overflow.
 pub fn midpoint(a: f64, b: f64) -> f64 {
     a / 2.0 + b / 2.0

@@ -81,8 +81,14 @@ fn normal_p(ranks: &[f64], n: usize, m: usize, u: f64) -> f64 {
 /// Number of ways a U of exactly 0, 1, … n·m arises without ties, in order of U: the null
 /// distribution's counts. O(n²·m²); meant for n·m up to a few thousand.
 pub fn null_counts(n: usize, m: usize) -> Vec<f64> {
-    // Gaussian binomial: multiply by (1 − x^(m+i)), divide by (1 − x^i), i = 1..=n.
     let mut counts = vec![0.0; n * m + 1];
+    fill_null_counts(n, m, &mut counts);
+    counts
+}
+
+/// The first of [`null_counts`], as many as `counts` has room for (at least one, all 0 before).
+fn fill_null_counts(n: usize, m: usize, counts: &mut [f64]) {
+    // Gaussian binomial: multiply by (1 − x^(m+i)), divide by (1 − x^i), i = 1..=n.
     counts[0] = 1.0;
     for i in 1..=n {
         for u in (m + i..counts.len()).rev() {
@@ -92,41 +98,60 @@ pub fn null_counts(n: usize, m: usize) -> Vec<f64> {
             counts[u] += counts[u - i];
         }
     }
-    counts
 }
 
-/// Sides whose sizes multiply to at most this, and of which one is short, get an exact tail.
-const EXACT_TAIL_UP_TO: usize = 2000;
+/// The shorter side has at most this many values where the tail is exact …
+const EXACT_SHORT: usize = 12;
 
-/// ln of the two-sided p of the rank statistic for two plain slices of finite values: exact (as if
+/// … and the sides' sizes multiply to at most this.
+const EXACT_TAIL_UP_TO: usize = 4000;
+
+/// ln of the two-sided p of the rank statistic for two sorted slices of finite values: exact (as if
 /// without ties) in the tail when the shorter side has up to 12 values, else normal with tie
-/// correction, finite far into the tail. 0 when a side is empty or all values are equal. O(N log N).
-pub(crate) fn ln_p(left: &[f64], right: &[f64]) -> f64 {
+/// correction, finite far into the tail. 0 when a side is empty or all values are equal. O(n + m).
+pub(crate) fn ln_p_of_sorted(left: &[f64], right: &[f64]) -> f64 {
     let (n, m) = (left.len(), right.len());
-    if n == 0 || m == 0 {
+    // Twice U, a whole number: pairs in which the right is larger count two, ties one.
+    let (mut twice, mut ties) = (0u64, 0.0f64);
+    let (mut i, mut j) = (0, 0);
+    while i < n && j < m {
+        let value = if left[i] < right[j] { left[i] } else { right[j] };
+        let run =
+            |side: &[f64], from: usize| side[from..].iter().take_while(|&&v| v == value).count();
+        let (a, b) = (run(left, i), run(right, j));
+        twice += (a * (2 * (m - j - b) + b)) as u64;
+        ties += tie(a + b);
+        i += a;
+        j += b;
+    }
+    let rest = if i < n { &left[i..] } else { &right[j..] };
+    ties += rest.chunk_by(|a, b| a == b).map(|run| tie(run.len())).sum::<f64>();
+    let (pairs, size) = ((n * m) as f64, (n + m) as f64);
+    let variance = pairs / 12.0 * (size + 1.0 - ties / (size * (size - 1.0)));
+    if pairs == 0.0 || variance <= 0.0 {
         return 0.0;
     }
-    let ranks = order::midranks(&[left, right].concat());
-    let middle = (n + m + 1) as f64 / 2.0;
-    let spread: f64 = ranks.iter().map(|r| (r - middle).powi(2)).sum();
-    if spread <= 0.0 {
-        return 0.0;
-    }
-    let distance = ranks[..n].iter().map(|r| r - middle).sum::<f64>().abs();
-    let size = (n + m) as f64;
-    let variance = spread * (n * m) as f64 / (size * (size - 1.0));
+    let distance = (twice as f64 / 2.0 - pairs / 2.0).abs();
     let z = (distance - 0.5).max(0.0) / variance.sqrt();
-    // Below 2.5 the two agree well enough for a number that decides nothing there.
-    if z >= 2.5 && n.min(m) <= 12 && n * m <= EXACT_TAIL_UP_TO {
+    // Below 3 the two agree well enough for a number that decides nothing there.
+    if z >= 3.0 && n.min(m) <= EXACT_SHORT && n * m <= EXACT_TAIL_UP_TO {
         return ln_exact_tail(n.min(m), n.max(m), distance);
     }
     (2f64.ln() + special::ln_normal_tail(z)).min(0.0)
 }
 
+/// t³ − t of a group of t equal values.
+fn tie(size: usize) -> f64 {
+    if size < 2 { 0.0 } else { (size as f64).powi(3) - size as f64 }
+}
+
 fn ln_exact_tail(n: usize, m: usize, distance: f64) -> f64 {
-    let counts = null_counts(n, m);
-    let all: f64 = counts.iter().sum();
     let most = ((n * m) as f64 / 2.0 - distance).floor().max(0.0) as usize;
-    let tail: f64 = counts[..=most.min(n * m)].iter().sum();
-    (2.0 * tail / all).min(1.0).ln()
+    let mut counts = [0.0f64; EXACT_TAIL_UP_TO / 2 + 1];
+    let counts = &mut counts[..=most.min(EXACT_TAIL_UP_TO / 2)];
+    fill_null_counts(n, m, counts);
+    let ln_all = special::ln_gamma((n + m + 1) as f64)
+        - special::ln_gamma((n + 1) as f64)
+        - special::ln_gamma((m + 1) as f64);
+    (2f64.ln() + counts.iter().sum::<f64>().ln() - ln_all).min(0.0)
 }

@@ -1,18 +1,26 @@
 //! Steps in a history: where a series changed level, by how much, how sure.
 //!
-//! How it works: (1) rank statistics over windows of many lengths propose splits; (2) each split is
-//! tested against its neighbours and the weakest that fails is removed, until all pass; (3) places
-//! are refined by absolute error about medians; (4) every segment left is searched once more; (5) a
-//! series that toggles between known levels must show more. The test is in `test`, the same for all.
+//! How it works: (1) the noise is learnt from the series itself, its density and, where it has two,
+//! its modes; (2) the likeliest course of levels proposes steps; (3) each is tested against its
+//! neighbours and the weakest that fails removed, until all pass; (4) each is placed where the
+//! density says; (5) a series that toggles between known levels must show more. What then still
+//! wanders may have changes of regime, which are shown and never alerted.
 
-mod candidates;
+mod course;
+mod density;
 mod modes;
+mod noise;
+mod online;
+mod regimes;
 mod report;
+mod returns;
 mod segments;
 mod series;
 mod test;
+mod weed;
 
 use crate::{Direction, Evidence, Verdict};
+pub use online::{Buffers, Online};
 use series::Series;
 
 /// One run of a series, in revision order.
@@ -51,21 +59,39 @@ impl Default for Policy {
             least_effect: 0.005,
             least_scales: 0.5,
             largest_p: 1e-5,
-            large_shift_scales: 5.0,
+            large_shift_scales: 4.0,
             few_points: 3,
             noise_floor: 0.0,
         }
     }
 }
 
-/// A change of level between two neighbouring observations.
+impl Policy {
+    /// Least relative change that counts.
+    fn floor(&self) -> f64 {
+        self.least_effect.max(self.noise_floor)
+    }
+}
+
+/// What kind of change a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A level changed: what alerts rest on.
+    Level,
+    /// A series that wanders changed its course: shown, never alerted.
+    Regime,
+}
+
+/// A change between two neighbouring observations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// Index of the first observation of the new level.
     pub index: usize,
+    /// Of level or of regime.
+    pub kind: Kind,
     /// Regression or improvement, by the series' direction.
     pub verdict: Verdict,
-    /// Median before, of the segment that ends at `index`.
+    /// Median before, of the segment that ends at `index`; of a regime the mean, here and below.
     pub before: f64,
     /// Median after, of the segment that starts at `index`.
     pub after: f64,
@@ -77,17 +103,26 @@ pub struct Step {
 
 /// All steps of a history given in revision order. Pure: the same observations give the same steps
 /// whatever the order they arrived in, runs of one revision (equal rank) in any order among
-/// themselves. Values that are not finite are set aside. O(n log² n).
+/// themselves. Values that are not finite are set aside. O(n log n).
 pub fn detect(history: &[Observation], direction: Direction, policy: &Policy) -> Vec<Step> {
-    let series = Series::new(history);
-    let steps = segments::find(&series, policy);
-    report::steps(&series, &steps, direction, policy)
+    let mut series = Series::new(history);
+    let found = segments::find(&mut series, policy);
+    report::steps(&series, &found, direction, policy)
 }
 
 /// Indices at which a plain series changes level, in order, with the default policy: what
 /// [`detect`] finds when every value is a run of a revision of its own.
 pub fn detect_values(values: &[f64]) -> Vec<usize> {
-    let series = Series::of_values(values);
-    let found = segments::find(&series, &Policy::default());
-    found.into_iter().map(|k| series.index[k]).collect()
+    let mut series = Series::of_values(values);
+    let found = segments::find(&mut series, &Policy::default());
+    let mut splits: Vec<usize> = found
+        .splits
+        .iter()
+        .zip(&found.supported)
+        .filter(|(_, s)| **s)
+        .map(|(k, _)| *k)
+        .chain(found.regimes.iter().map(|r| r.split))
+        .collect();
+    splits.sort_unstable();
+    splits.into_iter().map(|k| series.index[k]).collect()
 }

@@ -1,105 +1,115 @@
-//! Series that toggle between known levels: each return to a level already seen must show more.
-//!
-//! A split leads from one side of the halfway line between its levels to the other. Stays on that
-//! other side elsewhere in the series are visits. Up to two (a change, its revert, and again) ask
-//! nothing; with more, the segment must outlast the visits: under a memoryless dwell of mean D
-//! a stay of m points has the chance (1 − 1/D)^m, and its ln must fall with every visit.
+//! Noise with two modes: values lie at one of two levels a fixed gap apart and go to and fro. The
+//! differences of neighbours show it whatever the steps: most lie about 0, the rest about ± the gap.
 
-use super::series::Series;
-use super::{Policy, segments, test};
 use crate::order;
 
-/// Shifts smaller than this many scales cross the halfway line by noise alone.
-const LEAST_SCALES: f64 = 2.5;
+/// Two modes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Modes {
+    /// Distance of the upper mode from the lower.
+    pub gap: f64,
+    /// Scale of one value about its mode.
+    pub scale: f64,
+}
 
-/// Shorter stays are spikes, not visits.
-const LEAST_STAY: usize = 3;
+/// Fewest differences beyond those about 0.
+const LEAST_CROSSINGS: usize = 4;
 
-/// Longer stays are levels of their own, not visits.
-const LONGEST_STAY: usize = 60;
+/// A series shorter than this shows no modes.
+const SHORTEST: usize = 24;
 
-/// A level is the same when it differs by less than this share of the shift.
-const NEAR: f64 = 0.2;
+/// The gap is at least this many scales of the differences about 0.
+const LEAST_GAP: f64 = 4.0;
 
-/// How far ln of the chance must fall with each visit after the second.
-const PER_VISIT: f64 = 3.0;
+/// Differences up to this many scales lie about 0, larger ones beyond.
+const ABOUT_ZERO: f64 = 3.3;
 
-/// It never needs to fall further than this.
-const ENOUGH: f64 = 9.0;
+/// Share of the differences beyond that lie about the gap, at least.
+const ABOUT_GAP: f64 = 0.75;
 
-/// Removes splits that a toggling series does not support, the least supported first, then tests
-/// the others again. O(splits² · n) on toggling series, O(splits · n) on others.
-pub(super) fn calm(series: &Series, splits: &mut Vec<usize>, policy: &Policy) {
-    loop {
-        let worst = (0..splits.len())
-            .map(|i| (i, lacking(series, splits, i)))
-            .filter(|(_, lack)| *lack > 0.0)
-            .max_by(|a, b| a.1.total_cmp(&b.1));
-        let Some((i, _)) = worst else { break };
-        splits.remove(i);
+/// Share of the crossings that turn back the one before, at least.
+const TURNS: f64 = 0.8;
+
+impl Modes {
+    /// The two modes of a series, if it has them. O(n log n).
+    pub(super) fn find(values: &[f64]) -> Option<Modes> {
+        if values.len() <= SHORTEST {
+            return None;
+        }
+        let distances = values.windows(2).map(|w| (w[1] - w[0]).abs());
+        let distances = order::sorted_of(distances);
+        let scale = scale_about_zero(&distances)?;
+        let beyond = &distances[distances.partition_point(|&d| d <= ABOUT_ZERO * scale)..];
+        if beyond.len() < LEAST_CROSSINGS {
+            return None;
+        }
+        let gap = order::median_of_sorted(beyond)?;
+        let count = |low: f64, high: f64| {
+            distances.partition_point(|&d| d <= high) - distances.partition_point(|&d| d < low)
+        };
+        let about = |reach: f64| count(gap - reach * scale, gap + reach * scale) as f64;
+        // Tails fall off; a second mode stands out from the valley before it.
+        let valley = count(3.0 * scale, 4.0 * scale) as f64;
+        let stands_out = about(0.75) >= 1.5 * valley + 3.0;
+        let is_narrow = about(2.5) >= ABOUT_GAP * beyond.len() as f64;
+        (gap >= LEAST_GAP * scale && stands_out && is_narrow && turns(values, gap, 2.5 * scale))
+            .then_some(Modes { gap, scale: scale / std::f64::consts::SQRT_2 })
     }
-    segments::prune(series, splits, policy);
-}
 
-/// How much −ln of the chance falls short of what the visits ask; 0 or less when enough is shown.
-fn lacking(series: &Series, splits: &[usize], i: usize) -> f64 {
-    let (shown, asked) = support(series, splits, i);
-    asked - shown
-}
-
-/// −ln of the chance of the less supported of a split's two segments, and what visits to its level
-/// ask of it; (0, 0) where fewer than three visits ask nothing.
-pub(super) fn support(series: &Series, splits: &[usize], i: usize) -> (f64, f64) {
-    let (start, k, end) = segments::bounds(splits, i, series.len());
-    let numbers = test::numbers(series, (start, k, end), 1.0);
-    if numbers.scales() < LEAST_SCALES {
-        return (0.0, 0.0);
+    /// Whether a deviation from the lower mode's level is nearer the upper.
+    pub(super) fn is_upper(&self, deviation: f64) -> bool {
+        deviation > self.gap / 2.0
     }
-    let (before, after) = (numbers.before, numbers.after);
-    let entered = side_support(series, (k, end), after, before);
-    let left = side_support(series, (start, k), before, after);
-    if entered.1 - entered.0 > left.1 - left.0 { entered } else { left }
+
+    /// The value as it would be in the lower mode, given that mode's level.
+    pub(super) fn unfold(&self, value: f64, level: f64) -> f64 {
+        if self.is_upper(value - level) { value - self.gap } else { value }
+    }
+
+    /// Weights of residuals in the lower and in the upper mode. How often a mode is visited counts
+    /// only as far as neighbours' modes are independent: long stays in one are no evidence.
+    pub(super) fn weights(&self, residuals: &[f64]) -> [f64; 2] {
+        let n = residuals.len() as f64;
+        let upper = residuals.iter().filter(|r| self.is_upper(**r)).count() as f64;
+        let p = (upper + 1.0) / (n + 2.0);
+        let crosses = |w: &&[f64]| self.is_upper(w[0]) != self.is_upper(w[1]);
+        let crossings = residuals.windows(2).filter(crosses).count() as f64;
+        let independent = 2.0 * p * (1.0 - p) * (n - 1.0).max(1.0);
+        let rho = (1.0 - crossings / independent).clamp(0.0, 0.95);
+        let odds = (p / (1.0 - p)).powf((1.0 - rho) / (1.0 + rho));
+        let q = odds / (1.0 + odds);
+        [(1.0 - q) / (1.0 - p), q / p]
+    }
 }
 
-/// The same for one side: a stay of `segment` at level `here`, opposite to `there`.
-fn side_support(series: &Series, segment: (usize, usize), here: f64, there: f64) -> (f64, f64) {
-    let half = here / 2.0 + there / 2.0;
-    let values = &series.values;
-    let inside = |i: usize| (values[i] > half) == (here > half);
-    let (mut visits, mut dwell) = (0usize, 0usize);
-    for (start, end) in stays(values.len(), inside) {
-        // The segment itself, and stays that reach into it, are no visits.
-        if (end <= segment.0 || start >= segment.1) && is_visit(values, (start, end), here, there) {
-            visits += 1;
-            dwell += end - start;
+/// Scale of the distances about 0, as of a normal cut off at 2.8 scales: a fixed point reached from below.
+fn scale_about_zero(sorted: &[f64]) -> Option<f64> {
+    // Between the thirds: half of those about 0 in independent modes, fewer in lasting ones.
+    let mut scale = sorted[sorted.len() * 31 / 100] / 0.5;
+    for _ in 0..12 {
+        let inner = &sorted[..sorted.partition_point(|&d| d <= 2.8 * scale)];
+        let squares: f64 = inner.iter().map(|d| d * d).sum();
+        // A normal cut off at ± 2.8 has this share of its deviation.
+        let next = (squares / inner.len().max(1) as f64).sqrt() / 0.974;
+        if (next - scale).abs() <= 1e-3 * scale {
+            break;
+        }
+        scale = next;
+    }
+    (scale > 0.0 && scale.is_finite()).then_some(scale)
+}
+
+/// Whether differences within `reach` of ± `gap` go up and down in turn.
+fn turns(values: &[f64], gap: f64, reach: f64) -> bool {
+    let (mut turns, mut crossings, mut up_before) = (0usize, 0usize, None);
+    for w in values.windows(2) {
+        let difference = w[1] - w[0];
+        if (difference.abs() - gap).abs() <= reach {
+            let up = difference > 0.0;
+            turns += usize::from(up_before == Some(!up));
+            crossings += 1;
+            up_before = Some(up);
         }
     }
-    if visits < 3 {
-        return (0.0, 0.0);
-    }
-    let mean = dwell as f64 / visits as f64;
-    let shown = -((segment.1 - segment.0) as f64) * (-1.0 / mean).ln_1p();
-    (shown, (PER_VISIT * (visits - 2) as f64).min(ENOUGH))
-}
-
-/// Stretches of [`LEAST_STAY`] to [`LONGEST_STAY`] values on one side; fewer values than that on the other
-/// side do not end a stay.
-fn stays(n: usize, inside: impl Fn(usize) -> bool) -> Vec<(usize, usize)> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    for i in (0..n).filter(|&i| inside(i)) {
-        match found.last_mut() {
-            Some((_, end)) if i - *end < LEAST_STAY => *end = i + 1,
-            _ => found.push((i, i + 1)),
-        }
-    }
-    found.retain(|(start, end)| (LEAST_STAY..=LONGEST_STAY).contains(&(end - start)));
-    found
-}
-
-/// A stay is a visit when its own level is `here`, and a neighbouring value lies at `there`.
-fn is_visit(values: &[f64], (start, end): (usize, usize), here: f64, there: f64) -> bool {
-    let shift = (here - there).abs();
-    let level = order::median(&values[start..end]).unwrap_or(f64::NAN);
-    let opposite = |i: usize| values.get(i).is_some_and(|v| (v - there).abs() < NEAR * shift);
-    (level - here).abs() < NEAR * shift && (opposite(start.wrapping_sub(1)) || opposite(end))
+    turns as f64 >= TURNS * (crossings as f64 - 1.0)
 }

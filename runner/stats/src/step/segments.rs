@@ -1,122 +1,122 @@
-//! From candidates to the splits that stand: prune, refine, search again.
+//! From the likeliest course to the splits that stand: prune, place, ask more of what toggles.
 
+use super::density::Density;
+use super::noise::Noise;
+use super::regimes::{self, Regime};
 use super::series::Series;
-use super::test::{self, Numbers};
-use super::{Policy, candidates, modes};
+use super::test::{self, Numbers, Scratch};
+use super::weed::weed;
+use super::{Policy, returns};
+use crate::order;
 
-/// Rounds of searching the segments again.
+/// Rounds of placing and pruning anew.
 const ROUNDS: usize = 3;
 
-/// Positions (in the series) of all steps, in order.
-pub(super) fn find(series: &Series, policy: &Policy) -> Vec<usize> {
-    let mut splits = candidates::propose(series);
-    prune(series, &mut splits, policy);
-    for _ in 0..ROUNDS {
-        refine(series, &mut splits);
-        let before = splits.clone();
-        search(series, &mut splits, policy);
-        prune(series, &mut splits, policy);
-        if splits == before {
-            break;
-        }
-    }
-    modes::calm(series, &mut splits, policy);
-    splits
+/// What was found in a series.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// First positions of new levels, in order.
+    pub splits: Vec<usize>,
+    /// The numbers of each split's test.
+    pub numbers: Vec<Numbers>,
+    /// Whether each is a step; else it only bounds its neighbours' segments.
+    pub supported: Vec<bool>,
+    /// What divides every ln p.
+    pub deflation: [f64; 2],
+    /// Where the course changes though no level does.
+    pub regimes: Vec<Regime>,
 }
 
-/// The segments that `splits` make.
+/// Every step of the series, which is left with the values that were tested: see [`Found::gap`].
+/// O(n log n).
+pub(super) fn find(series: &mut Series, policy: &Policy) -> Found {
+    let mut found = Found { deflation: [1.0; 2], ..Found::default() };
+    let Some(mut noise) = Noise::learn(&series.values, |t| series.splits_at(t)) else {
+        return found;
+    };
+    if let Some(unfolded) = noise.unfold(&series.values) {
+        series.unfold(unfolded, noise.modes.map_or(0.0, |modes| modes.gap));
+        noise.modes = None;
+        noise.density = noise.density_about(&series.values, &noise.path.splits);
+    }
+    found.splits = std::mem::take(&mut noise.path.splits);
+    let mut scratch = Scratch::default();
+    prune(series, &mut found, policy, &mut scratch);
+    for _ in 0..ROUNDS {
+        let before = found.splits.clone();
+        place_all(series, &mut found.splits, &noise.density);
+        if found.splits == before {
+            break;
+        }
+        prune(series, &mut found, policy, &mut scratch);
+    }
+    found.regimes = regimes::find(series, &found.splits, policy);
+    found.supported = supported(series, &found, policy);
+    found
+}
+
+/// Whether each split is more than a visit to a level, or a mode, that the series goes to and fro
+/// between.
+fn supported(series: &Series, found: &Found, policy: &Policy) -> Vec<bool> {
+    let supported = |(i, numbers): (usize, &Numbers)| {
+        let at = bounds(&found.splits, i, series.len());
+        let (shown, asked) = returns::support(&series.values, at, numbers);
+        numbers.is_no_visit(policy) && (series.folded.is_some() || shown >= asked)
+    };
+    found.numbers.iter().enumerate().map(supported).collect()
+}
+
+/// Start of the segment before split `i`, the split, end of the segment after it.
 pub(super) fn bounds(splits: &[usize], i: usize, n: usize) -> (usize, usize, usize) {
     let start = if i == 0 { 0 } else { splits[i - 1] };
     let end = splits.get(i + 1).copied().unwrap_or(n);
     (start, splits[i], end)
 }
 
-/// Removes the weakest split that fails its test, until none does. O(splits · segment log segment).
-pub(super) fn prune(series: &Series, splits: &mut Vec<usize>, policy: &Policy) {
-    let n = series.len();
-    let factor = deflation(series, splits);
-    let test = |splits: &[usize], i: usize| -> Numbers {
-        test::numbers(series, bounds(splits, i, n), factor)
-    };
-    let mut tested: Vec<Numbers> = (0..splits.len()).map(|i| test(splits, i)).collect();
-    loop {
-        let weakest = (0..splits.len())
-            .filter(|&i| !tested[i].passes(policy))
-            .max_by(|&i, &j| tested[i].strength(policy).total_cmp(&tested[j].strength(policy)));
-        let Some(i) = weakest else { break };
-        splits.remove(i);
-        tested.remove(i);
-        for j in [i.wrapping_sub(1), i] {
-            if j < splits.len() {
-                tested[j] = test(splits, j);
-            }
+/// Tests every split and removes the weakest that fails, until none does. O(splits · segment log
+/// segment).
+fn prune(series: &Series, found: &mut Found, policy: &Policy, scratch: &mut Scratch) {
+    let Found { splits, numbers, deflation, .. } = found;
+    // Runs of one revision stand sorted: their neighbours resemble each other for no other reason.
+    if series.one_each() {
+        deflation[0] = test::deflation(&series.values, splits, scratch);
+        if let Some((folded, _)) = &series.folded {
+            deflation[1] = test::deflation(folded, splits, scratch);
         }
     }
+    let of = series.values(*deflation);
+    *numbers = weed(splits, series.len(), |at| {
+        let numbers = test::numbers(of, at, scratch);
+        let fault = (!numbers.passes(policy)).then(|| numbers.strength(policy));
+        (numbers, fault)
+    });
 }
 
-/// How much ln p must be divided by: (1 + φ) / (1 − φ), φ the lag-one correlation of the residuals
-/// about the segments' medians, wild ones pulled in, less its standard error; never below 1. One value a revision: the
-/// revision's first residual's median stands for it. O(n).
-pub(super) fn deflation(series: &Series, splits: &[usize]) -> f64 {
-    let mut edges = vec![0];
-    edges.extend_from_slice(splits);
-    edges.push(series.len());
-    let mut residual = Vec::with_capacity(series.len());
-    for edge in edges.windows(2) {
-        let segment = &series.values[edge[0]..edge[1]];
-        let centre = crate::order::median(segment).unwrap_or(0.0);
-        residual.extend(segment.iter().map(|v| v - centre));
-    }
-    let reach = 2.5 * crate::robust::mad_of(&residual).unwrap_or(0.0) * crate::robust::MAD_TO_SD;
-    let pulled: Vec<f64> = residual.iter().map(|r| r.clamp(-reach, reach)).collect();
-    let one_each = series.group.last().is_some_and(|&g| g + 1 == series.len());
-    let squares: f64 = pulled.iter().map(|r| r * r).sum();
-    if !one_each || pulled.len() < 10 || squares <= 0.0 {
-        return 1.0;
-    }
-    let products: f64 = pulled.windows(2).map(|w| w[0] * w[1]).sum();
-    // Less its own standard error: a dozen values say little about their correlation.
-    let phi = (products / squares - (pulled.len() as f64).sqrt().recip()).clamp(0.0, 0.95);
-    (1.0 + phi) / (1.0 - phi)
-}
-
-/// Moves each split to where the absolute error about the two medians is least. O(n).
-fn refine(series: &Series, splits: &mut [usize]) {
+/// Moves each split to where the deviations from the two medians are likeliest. O(n).
+fn place_all(series: &Series, splits: &mut [usize], density: &Density) {
     for i in 0..splits.len() {
-        let (start, k, end) = bounds(splits, i, series.len());
-        splits[i] = best_place(series, start, k, end);
+        let at = bounds(splits, i, series.len());
+        splits[i] = place(&series.values, at, density, |k| series.splits_at(k));
     }
 }
 
-fn best_place(series: &Series, start: usize, k: usize, end: usize) -> usize {
-    let median = |s: &[f64]| crate::order::median(s).unwrap_or(f64::NAN);
-    let before = median(&series.values[start..k]);
-    let after = median(&series.values[k..end]);
+/// The likeliest place of the split at `k` of `start..end`, between the middles of its segments.
+pub(super) fn place(
+    values: &[f64],
+    (start, k, end): (usize, usize, usize),
+    density: &Density,
+    may_begin: impl Fn(usize) -> bool,
+) -> usize {
+    let median = |s: &[f64]| order::median(s).unwrap_or(f64::NAN);
+    let (before, after) = (median(&values[start..k]), median(&values[k..end]));
     let (low, high) = (start + (k - start) / 2, k + (end - k).div_ceil(2));
     let (mut cost, mut least, mut best) = (0.0, f64::INFINITY, k);
     for j in low.max(start + 1)..high.min(end) {
-        let left = series.values[j - 1];
-        cost += (left - before).abs() - (left - after).abs();
-        if series.splits_at(j) && cost < least {
+        let value = values[j - 1];
+        cost += density.cost(value - before) - density.cost(value - after);
+        if may_begin(j) && cost < least {
             (least, best) = (cost, j);
         }
     }
     best
-}
-
-/// Looks for one more split in every segment; a split that passes its test is added.
-fn search(series: &Series, splits: &mut Vec<usize>, policy: &Policy) {
-    let factor = deflation(series, splits);
-    let mut edges = vec![0];
-    edges.extend_from_slice(splits);
-    edges.push(series.len());
-    for edge in edges.windows(2) {
-        let (start, end) = (edge[0], edge[1]);
-        let Some((k, _)) = candidates::best_split(series, start, end, 3) else { continue };
-        let k = best_place(series, start, k, end);
-        if test::numbers(series, (start, k, end), factor).passes(policy) {
-            splits.push(k);
-        }
-    }
-    splits.sort_unstable();
 }

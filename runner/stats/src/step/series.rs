@@ -1,7 +1,9 @@
 //! A history made ready: finite values in canonical order, and where a step may lie.
 
 use super::Observation;
-use crate::{order, robust};
+use super::noise;
+use super::test::{Raw, Values};
+use crate::order;
 
 /// Values in revision order; runs of one revision sorted among themselves, so that the order they
 /// arrived in cannot matter.
@@ -17,6 +19,8 @@ pub(super) struct Series {
     pub local_scale: f64,
     /// Values set aside because they are not finite.
     pub dropped: usize,
+    /// The values before those of an upper mode were taken down by the gap, and that.
+    pub folded: Option<(Vec<f64>, f64)>,
 }
 
 impl Series {
@@ -70,11 +74,33 @@ impl Series {
         within: f64,
         dropped: usize,
     ) -> Series {
-        let mut differences: Vec<f64> =
-            values.windows(2).map(|w| (w[1] / 2.0 - w[0] / 2.0).abs()).collect();
-        let local = order::median_in_place(&mut differences).unwrap_or(0.0);
-        let local_scale = local * robust::MAD_TO_SD * std::f64::consts::SQRT_2;
-        Series { values, index, group, within, local_scale, dropped }
+        let local_scale = noise::local_scale(&values);
+        Series { values, index, group, within, local_scale, dropped, folded: None }
+    }
+
+    /// The same places with other values.
+    pub(super) fn unfold(&mut self, values: Vec<f64>, gap: f64) {
+        self.local_scale = noise::local_scale(&values);
+        self.folded = Some((std::mem::replace(&mut self.values, values), gap));
+    }
+
+    /// What tests read.
+    pub(super) fn values(&self, deflation: [f64; 2]) -> Values<'_> {
+        let folded = self.folded.as_ref();
+        Values {
+            known: None,
+            modes: folded.map(|(values, gap)| Raw { values, gap: *gap, deflation: deflation[1] }),
+            values: &self.values,
+            group: Some(&self.group),
+            within: self.within,
+            local_scale: self.local_scale,
+            deflation: deflation[0],
+        }
+    }
+
+    /// Whether every value is a revision of its own.
+    pub(super) fn one_each(&self) -> bool {
+        self.group.last().is_some_and(|&last| last + 1 == self.len())
     }
 
     pub(super) fn len(&self) -> usize {

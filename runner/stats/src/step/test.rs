@@ -2,7 +2,7 @@
 //! satisfy. The same numbers decide and explain.
 
 use super::Policy;
-use super::series::Series;
+use super::noise;
 use crate::{order, rank, robust, special};
 
 /// At most this many values on either side of a split enter its test: the nearest ones.
@@ -12,16 +12,34 @@ pub(super) const REACH: usize = 256;
 const SHORT: usize = 20;
 
 /// Largest chance that a few points beyond a large shift are spikes of the kind seen before.
-const SPIKES_P: f64 = 2e-6;
+pub(super) const SPIKES_P: f64 = 2e-6;
+
+/// Of a few points one in this many may lie on the near side of the halfway line.
+const APART: usize = 6;
+
+/// An alert cannot be taken back. While fewer other values than this are known, nobody knows how
+/// often a few points lie apart …
+pub(super) const KNOWN: usize = 30;
+
+/// … and a few of them must lie at least this many scales away.
+pub(super) const UNKNOWN_SCALES: f64 = 20.0;
 
 /// A step must be this much likelier than a drift: the best of many places is compared.
-const OVER_LINE: f64 = 4.0;
+pub(super) const OVER_LINE: f64 = 7.0;
+
+/// A shift this near the gap of two modes, relative to it, may be a visit to the other mode.
+const NEAR_GAP: f64 = 0.15;
 
 /// Everything the decision looks at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numbers {
+    /// Values on each side.
     pub n: usize,
     pub m: usize,
+    /// Values known besides the shorter side's; none where the whole series is judged, which later
+    /// values may judge anew.
+    pub known: Option<usize>,
+    /// Medians.
     pub before: f64,
     pub after: f64,
     /// Robust scale of both sides about their medians.
@@ -32,6 +50,11 @@ pub(super) struct Numbers {
     pub ln_p_shift: f64,
     /// Chance that the shorter side's points are all spikes.
     pub spikes_p: f64,
+    /// Points of the shorter side beyond the halfway line.
+    pub beyond: usize,
+    /// Where the shift is about the gap of two modes: ln p of the rank statistic of the values as
+    /// they were before modes were taken out, deflated by their own autocorrelation.
+    pub ln_p_modes: Option<f64>,
     /// Twice the log likelihood ratio of two levels over a straight line, wild values pulled in.
     pub over_line: f64,
 }
@@ -50,16 +73,35 @@ impl Numbers {
         if level == 0.0 { 0.0 } else { self.shift() / level }
     }
 
+    /// How many scales a few points must lie away.
+    fn large_shift(&self, policy: &Policy) -> f64 {
+        if self.known.is_none_or(|known| known >= KNOWN) {
+            policy.large_shift_scales
+        } else {
+            policy.large_shift_scales.max(UNKNOWN_SCALES)
+        }
+    }
+
     fn few_points_suffice(&self, policy: &Policy) -> bool {
-        self.n.min(self.m) >= policy.few_points
-            && self.scales() >= policy.large_shift_scales
+        self.beyond >= policy.few_points
+            && self.apart() <= self.most_apart()
+            && self.scales() >= self.large_shift(policy)
             && self.spikes_p <= SPIKES_P
             && self.ln_p_shift <= policy.largest_p.ln()
     }
 
+    /// Points of the shorter side that do not lie beyond the halfway line.
+    fn apart(&self) -> usize {
+        self.n.min(self.m) - self.beyond
+    }
+
+    fn most_apart(&self) -> usize {
+        self.n.min(self.m) / APART
+    }
+
     /// The lines of the judgement, in order: what, left, relation, right.
     pub(super) fn lines(&self, policy: &Policy) -> Vec<(&'static str, f64, &'static str, f64)> {
-        let floor = policy.least_effect.max(policy.noise_floor);
+        let floor = policy.floor();
         let log10 = std::f64::consts::LN_10.recip();
         let limit = policy.largest_p.log10();
         let mut lines = vec![
@@ -67,11 +109,12 @@ impl Numbers {
             ("change in robust scales", self.scales(), ">=", policy.least_scales),
             ("2 ln likelihood of a step, over a straight line's", self.over_line, ">=", OVER_LINE),
         ];
-        let shorter = self.n.min(self.m) as f64;
         if self.ln_p_rank > policy.largest_p.ln() && self.few_points_suffice(policy) {
-            let scales = policy.large_shift_scales;
+            let beyond = "points of the shorter side beyond halfway";
+            let scales = self.large_shift(policy);
             lines.extend([
-                ("points of the shorter side", shorter, ">=", policy.few_points as f64),
+                (beyond, self.beyond as f64, ">=", policy.few_points as f64),
+                ("its other points", self.apart() as f64, "<=", self.most_apart() as f64),
                 ("large change in robust scales", self.scales(), ">=", scales),
                 ("chance that the points are spikes", self.spikes_p, "<=", SPIKES_P),
                 ("log10 p of the shift by Student's t", self.ln_p_shift * log10, "<=", limit),
@@ -80,14 +123,23 @@ impl Numbers {
             let p = self.ln_p_rank * log10;
             lines.push(("log10 p of the rank statistic, deflated", p, "<=", limit));
         }
+        if let Some(ln_p) = self.ln_p_modes {
+            let what = "log10 p of the rank statistic with both modes left in, deflated";
+            lines.push((what, ln_p * log10, "<=", limit));
+        }
         lines
     }
 
     pub(super) fn passes(&self, policy: &Policy) -> bool {
-        self.relative() >= policy.least_effect.max(policy.noise_floor)
+        self.relative() >= policy.floor()
             && self.scales() >= policy.least_scales
             && self.over_line >= OVER_LINE
             && (self.ln_p_rank <= policy.largest_p.ln() || self.few_points_suffice(policy))
+    }
+
+    /// Whether a shift about the gap of two modes is more than a visit to the other mode.
+    pub(super) fn is_no_visit(&self, policy: &Policy) -> bool {
+        self.ln_p_modes.is_none_or(|p| p <= policy.largest_p.ln())
     }
 
     /// ln p by which splits are compared: the better of the two tests.
@@ -100,56 +152,105 @@ impl Numbers {
     }
 }
 
-/// Tests the split at `k` of `start..end`; `deflation` ≥ 1 divides every ln p. O(L log L).
-pub(super) fn numbers(series: &Series, at: (usize, usize, usize), deflation: f64) -> Numbers {
+/// Values before two modes were taken out of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Raw<'a> {
+    pub values: &'a [f64],
+    pub gap: f64,
+    pub deflation: f64,
+}
+
+/// What a test reads: values in order and what is known of their noise.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Values<'a> {
+    /// Values seen so far where points are judged as they come; none for a whole series.
+    pub known: Option<usize>,
+    /// Where two modes were taken out: the values before.
+    pub modes: Option<Raw<'a>>,
+    pub values: &'a [f64],
+    /// Number of the revision of each value; none where each is a revision of its own.
+    pub group: Option<&'a [usize]>,
+    /// Least scale of one value that its own samples allow; 0 when unknown.
+    pub within: f64,
+    /// Robust scale of the first differences.
+    pub local_scale: f64,
+    /// Divides every ln p: autocorrelation, see [`deflation`].
+    pub deflation: f64,
+}
+
+/// Buffers of the tests, kept from one to the next.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Scratch {
+    left: Vec<f64>,
+    right: Vec<f64>,
+    distances: Vec<f64>,
+}
+
+/// Tests the split at `k` of `start..end`. O(L log L), L at most 2 · [`REACH`].
+pub(super) fn numbers(of: Values, at: (usize, usize, usize), scratch: &mut Scratch) -> Numbers {
     let (start, k, end) = at;
     let (a, b) = (start.max(k.saturating_sub(REACH)), end.min(k + REACH));
-    let (left, right) = (&series.values[a..k], &series.values[k..b]);
-    let (before, after) = (median(left), median(right));
-    let residual: Vec<f64> =
-        left.iter().map(|v| v - before).chain(right.iter().map(|v| v - after)).collect();
-    let scale = scale(series, &residual);
-    let (n, m) = (left.len(), right.len());
+    let Scratch { left, right, distances } = scratch;
+    sort_into(left, &of.values[a..k]);
+    sort_into(right, &of.values[k..b]);
+    let level = |side: &[f64]| order::median_of_sorted(side).unwrap_or(f64::NAN);
+    let (before, after) = (level(left), level(right));
+    distances.clear();
+    distances.extend(left.iter().map(|v| (v - before).abs()));
+    distances.extend(right.iter().map(|v| (v - after).abs()));
+    let squares: f64 = distances.iter().map(|d| d * d).sum();
+    let scale = scale(of, distances);
     let mut numbers = Numbers {
-        n,
-        m,
+        known: of.known.map(|known| known - left.len().min(right.len())),
+        n: left.len(),
+        m: right.len(),
         before,
         after,
         scale,
-        ln_p_rank: rank::ln_p(left, right) / deflation,
+        ln_p_rank: rank::ln_p_of_sorted(left, right) / of.deflation,
         ln_p_shift: 0.0,
         spikes_p: 0.0,
-        over_line: over_line(series, (a, k, b), (before, after), scale),
+        beyond: 0,
+        ln_p_modes: None,
+        over_line: over_line(of, (a, k, b), (before, after), scale),
     };
-    numbers.ln_p_shift = ln_p_shift(&numbers, &residual) / deflation;
-    numbers.spikes_p = spikes_p(series, (a, k, b), &numbers);
+    numbers.ln_p_shift = ln_p_shift(&numbers, squares) / of.deflation;
+    spikes_p(&mut numbers, left, right);
+    if let Some(modes) = of.modes
+        && (numbers.shift() - modes.gap).abs() < NEAR_GAP * modes.gap
+    {
+        sort_into(left, &modes.values[a..k]);
+        sort_into(right, &modes.values[k..b]);
+        numbers.ln_p_modes = Some(rank::ln_p_of_sorted(left, right) / modes.deflation);
+    }
     numbers
 }
 
-fn median(values: &[f64]) -> f64 {
-    order::median(values).unwrap_or(f64::NAN)
+fn sort_into(sorted: &mut Vec<f64>, values: &[f64]) {
+    sorted.clear();
+    sorted.extend_from_slice(values);
+    sorted.sort_unstable_by(f64::total_cmp);
 }
 
-/// 1.4826 · MAD of the residuals, or their mean distance where most are equal; never less than the
+/// 1.4826 · MAD of the deviations, or their mean distance where most are equal; never less than the
 /// runs' own samples allow, and on short sides not much less than the series' local scale.
-fn scale(series: &Series, residual: &[f64]) -> f64 {
-    let mut distances: Vec<f64> = residual.iter().map(|r| r.abs()).collect();
-    let mean = distances.iter().sum::<f64>() / distances.len() as f64;
-    let mad = order::median_in_place(&mut distances).unwrap_or(0.0) * robust::MAD_TO_SD;
+fn scale(of: Values, distances: &mut [f64]) -> f64 {
+    let n = distances.len();
+    let mean = distances.iter().sum::<f64>() / n as f64;
+    let mad = order::median_in_place(distances).unwrap_or(0.0) * robust::MAD_TO_SD;
     let own = if mad > 0.0 { mad } else { mean * (std::f64::consts::PI / 2.0).sqrt() };
-    let lean = if residual.len() < SHORT { 0.7 * series.local_scale } else { 0.0 };
-    own.max(series.within).max(lean)
+    let lean = if n < SHORT { 0.7 * of.local_scale } else { 0.0 };
+    own.max(of.within).max(lean)
 }
 
 /// Student's t of the shift. On few values their plain deviation counts where it is larger.
-fn ln_p_shift(numbers: &Numbers, residual: &[f64]) -> f64 {
+fn ln_p_shift(numbers: &Numbers, squares: f64) -> f64 {
     let (n, m) = (numbers.n as f64, numbers.m as f64);
     let df = n + m - 2.0;
     if df < 1.0 || numbers.shift() == 0.0 {
         return 0.0;
     }
-    let squares: f64 = residual.iter().map(|r| r * r).sum();
-    let sd = if residual.len() < SHORT { (squares / df).sqrt() } else { 0.0 };
+    let sd = if numbers.n + numbers.m < SHORT { (squares / df).sqrt() } else { 0.0 };
     let error = numbers.scale.max(sd) * (1.0 / n + 1.0 / m).sqrt();
     // The median's error exceeds the mean's by about a quarter.
     let t = numbers.shift() / (1.25 * error);
@@ -159,48 +260,52 @@ fn ln_p_shift(numbers: &Numbers, residual: &[f64]) -> f64 {
 
 /// The longer side says how often single points lie out by half the shift that way; the shorter
 /// side's points must not be explained by as many of them in a row. Up to 20 values say nothing.
-fn spikes_p(series: &Series, at: (usize, usize, usize), numbers: &Numbers) -> f64 {
-    let (a, k, b) = at;
-    let ((long, centre), short) = if k - a >= b - k {
-        ((&series.values[a..k], numbers.before), numbers.m)
+fn spikes_p(numbers: &mut Numbers, left: &[f64], right: &[f64]) {
+    let ((long, centre), (short, _)) = if left.len() >= right.len() {
+        ((left, numbers.before), (right, numbers.after))
     } else {
-        ((&series.values[k..b], numbers.after), numbers.n)
+        ((right, numbers.after), (left, numbers.before))
     };
-    if long.len() < SHORT {
-        return 0.0;
-    }
     let half = numbers.shift() / 2.0;
-    let up = (numbers.after > numbers.before) == (k - a >= b - k);
-    let out = long.iter().filter(|&&v| if up { v - centre > half } else { centre - v > half });
-    let share = (out.count() as f64 + 0.25) / (long.len() as f64 + 1.0);
-    share.powi(short.min(1000) as i32)
+    let up = (numbers.after > numbers.before) == (left.len() >= right.len());
+    let beyond = |side: &[f64]| {
+        let first =
+            side.partition_point(|v| if up { v - centre <= half } else { centre - v > half });
+        if up { side.len() - first } else { first }
+    };
+    numbers.beyond = beyond(short);
+    if long.len() >= SHORT {
+        let share = (beyond(long) as f64 + 0.25) / (long.len() as f64 + 1.0);
+        numbers.spikes_p = share.powi(numbers.beyond.min(1000) as i32);
+    }
 }
 
 /// n · ln(squared error about a straight line ÷ that about two levels) over the same values, each
 /// first pulled to within three scales of its level, so that spikes count little. Time is the
 /// revision's number. Above 0 the step explains more than a drift; infinite when it explains all
 /// or when two revisions are all there is.
-fn over_line(series: &Series, at: (usize, usize, usize), levels: (f64, f64), scale: f64) -> f64 {
+fn over_line(of: Values, at: (usize, usize, usize), levels: (f64, f64), scale: f64) -> f64 {
     let (a, k, b) = at;
-    if series.group[b - 1] - series.group[a] < 2 {
+    let time = |i: usize| of.group.map_or(i - a, |group| group[i] - group[a]) as f64;
+    if time(b - 1) < 2.0 {
         return f64::INFINITY;
     }
     let n = (b - a) as f64;
     let reach = 3.0 * scale;
     let pulled = |i: usize| {
         let level = if i < k { levels.0 } else { levels.1 };
-        level + (series.values[i] - level).clamp(-reach, reach)
+        level + (of.values[i] - level).clamp(-reach, reach)
     };
     let (mut mean_t, mut mean_y, mut sums) = (0.0, 0.0, [0.0; 2]);
     for i in a..b {
-        mean_t += series.group[i] as f64 / n;
+        mean_t += time(i) / n;
         mean_y += pulled(i) / n;
         sums[usize::from(i >= k)] += pulled(i);
     }
     let means = [sums[0] / (k - a) as f64, sums[1] / (b - k) as f64];
     let (mut tt, mut ty, mut yy, mut step) = (0.0, 0.0, 0.0, 0.0);
     for i in a..b {
-        let (t, y) = (series.group[i] as f64 - mean_t, pulled(i) - mean_y);
+        let (t, y) = (time(i) - mean_t, pulled(i) - mean_y);
         tt += t * t;
         ty += t * y;
         yy += y * y;
@@ -208,4 +313,30 @@ fn over_line(series: &Series, at: (usize, usize, usize), levels: (f64, f64), sca
     }
     let line = if tt > 0.0 { yy - ty * ty / tt } else { yy };
     if step <= 0.0 { f64::INFINITY } else { n * (line / step).max(f64::MIN_POSITIVE).ln() }
+}
+
+/// How much every ln p must be divided by: (1 + φ) / (1 − φ), φ the lag-one correlation of the
+/// deviations from the segments' medians, wild ones pulled in, less its standard error; never below
+/// 1. O(n).
+pub(super) fn deflation(values: &[f64], splits: &[usize], scratch: &mut Scratch) -> f64 {
+    let Scratch { left: residuals, distances, .. } = scratch;
+    residuals.clear();
+    for (start, end) in noise::segments(splits, values.len()) {
+        distances.clear();
+        distances.extend_from_slice(&values[start..end]);
+        let centre = order::median_in_place(distances).unwrap_or(0.0);
+        residuals.extend(values[start..end].iter().map(|v| v - centre));
+    }
+    distances.clear();
+    distances.extend(residuals.iter().map(|r| r.abs()));
+    let reach = 2.5 * order::median_in_place(distances).unwrap_or(0.0) * robust::MAD_TO_SD;
+    residuals.iter_mut().for_each(|r| *r = r.clamp(-reach, reach));
+    let squares: f64 = residuals.iter().map(|r| r * r).sum();
+    if residuals.len() < 10 || squares <= 0.0 {
+        return 1.0;
+    }
+    let products: f64 = residuals.windows(2).map(|w| w[0] * w[1]).sum();
+    // Less its own standard error: a dozen values say little about their correlation.
+    let phi = (products / squares - (residuals.len() as f64).sqrt().recip()).clamp(0.0, 0.95);
+    (1.0 + phi) / (1.0 - phi)
 }
