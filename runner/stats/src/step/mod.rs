@@ -126,3 +126,43 @@ pub fn detect_values(values: &[f64]) -> Vec<usize> {
     splits.sort_unstable();
     splits.into_iter().map(|k| series.index[k]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_constants_are_those_in_force() {
+        let policy = Policy::default();
+        let in_force: [(&str, f64); 19] = [
+            ("Policy::least_effect", policy.least_effect),
+            ("Policy::least_scales", policy.least_scales),
+            ("Policy::largest_p", policy.largest_p),
+            ("Policy::large_shift_scales", policy.large_shift_scales),
+            ("Policy::few_points", policy.few_points as f64),
+            ("test::SPIKES_P", test::SPIKES_P),
+            ("test::OVER_LINE", test::OVER_LINE),
+            ("test::KNOWN", test::KNOWN as f64),
+            ("test::UNKNOWN_SCALES", test::UNKNOWN_SCALES),
+            ("test::NEAR_GAP", test::NEAR_GAP),
+            ("test::REACH", test::REACH as f64),
+            ("course::PRICE", course::PRICE),
+            ("course::CELLS_PER_SCALE", course::CELLS_PER_SCALE),
+            ("returns::LONGEST_STAY", returns::LONGEST_STAY as f64),
+            ("regimes::LEAST_SHARE", regimes::LEAST_SHARE),
+            ("regimes::LARGEST_ROUGHNESS", regimes::LARGEST_ROUGHNESS),
+            ("regimes::LEAST_ERRORS", regimes::LEAST_ERRORS),
+            ("online::WINDOW", online::WINDOW as f64),
+            ("online::LEARN_EVERY", f64::from(online::LEARN_EVERY)),
+        ];
+        let text = include_str!("../../../../docs/detection.md");
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| `")).collect();
+        assert_eq!(rows.len(), in_force.len(), "{rows:#?}");
+        for (row, (name, value)) in rows.iter().zip(in_force) {
+            assert!(
+                row.starts_with(&format!("| `{name}` | {value} | ")),
+                "{row}: {name} is {value}"
+            );
+        }
+    }
+}

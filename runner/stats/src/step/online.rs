@@ -16,7 +16,7 @@ pub(super) const WINDOW: usize = 256;
 const FIRST_LEARNT: u32 = 6;
 
 /// … again after a quarter more, and at the latest after this many.
-const LEARN_EVERY: u32 = 64;
+pub(super) const LEARN_EVERY: u32 = 64;
 
 /// Values beyond the levels known so far let it be learnt too, but not before so many points have
 /// come since.

@@ -28,7 +28,7 @@ pub(super) const UNKNOWN_SCALES: f64 = 20.0;
 pub(super) const OVER_LINE: f64 = 7.0;
 
 /// A shift this near the gap of two modes, relative to it, may be a visit to the other mode.
-const NEAR_GAP: f64 = 0.15;
+pub(super) const NEAR_GAP: f64 = 0.15;
 
 /// Everything the decision looks at.
 #[derive(Debug, Clone, Copy)]
