@@ -225,6 +225,18 @@ fn degenerate_series_have_defined_answers() {
 }
 
 #[test]
+fn a_constant_that_jumps_is_a_step_at_every_magnitude_and_length() {
+    let pairs = [(7.0, 8.0), (0.0, 9.0), (9.0, 0.0), (-5.0, -9.0), (1e-12, 2e-12), (1e15, 2e15)];
+    for (before, after) in pairs {
+        for (n, m) in [(40, 12), (12, 40), (20_000, 30_000)] {
+            let values = [vec![before; n], vec![after; m]].concat();
+            assert_eq!(detect_values(&values), [n], "{n} of {before}, {m} of {after}");
+        }
+    }
+    assert!(detect_values(&vec![5.0; 1_000_000]).is_empty());
+}
+
+#[test]
 fn integers_that_move_by_one_now_and_then_are_no_step() {
     let values: Vec<f64> = (0..200).map(|i| if i % 7 == 0 { 1001.0 } else { 1000.0 }).collect();
     assert!(detect_values(&values).is_empty());

@@ -21,14 +21,14 @@ pub(super) struct Found {
     pub numbers: Vec<Numbers>,
     /// Whether each is a step; else it only bounds its neighbours' segments.
     pub supported: Vec<bool>,
-    /// What divides every ln p.
+    /// What divides every ln p: of the values as tested, and as they came.
     pub deflation: [f64; 2],
     /// Where the course changes though no level does.
     pub regimes: Vec<Regime>,
 }
 
-/// Every step of the series, which is left with the values that were tested: see [`Found::gap`].
-/// O(n log n).
+/// Every step of the series, which is left with the values that were tested: see
+/// [`Series::folded`]. O(n log n).
 pub(super) fn find(series: &mut Series, policy: &Policy) -> Found {
     let mut found = Found { deflation: [1.0; 2], ..Found::default() };
     let Some(mut noise) = Noise::learn(&series.values, |t| series.splits_at(t)) else {
