@@ -125,8 +125,11 @@ impl Worker {
     }
 
     async fn judge(&self, connection: &mut db::Connection, due: Due) -> Result<()> {
-        let found = detect::judge(connection, due).await?;
-        alert::apply(connection, due, &found, self.app.clock.now()).await?;
+        let judged = detect::judge(connection, due).await?;
+        alert::apply(connection, due, &judged.found, self.app.clock.now()).await?;
+        db::noise::replace_builds(connection, due.machine, due.curve, &judged.noise).await?;
+        let effects = &judged.effects;
+        db::environment::replace_effects(connection, due.machine, due.curve, effects).await?;
         Ok(db::due::delete(connection, due).await?)
     }
 }

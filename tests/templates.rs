@@ -14,7 +14,7 @@ use scalewatch::pages::incident::{
     BeforeAfter, CommitRow, EventRow, IncidentView, MovedGroup, MovedRow,
 };
 use scalewatch::pages::incidents::{IncidentRow, IncidentRows, IncidentsView, StateChoice};
-use scalewatch::pages::machine::{EnvironmentRow, MachineView};
+use scalewatch::pages::machine::{EnvironmentRow, FloorRow, MachineView};
 use scalewatch::pages::overview::{MachineRow, OverviewView};
 use scalewatch::pages::run::{self, FailedRow, PointView, RunView, SummaryRow, WindowRow};
 use scalewatch::pages::triage::{TriageForm, Way};
@@ -169,6 +169,8 @@ impl Sample<'_> {
             bad: self.text(),
             machines: self.text(),
             state: "new".into(),
+            severity: "slight",
+            severity_words: self.text(),
             changed: self.when(),
         };
         IncidentRows { caption: self.text(), rows: self.many(row) }
@@ -232,6 +234,18 @@ impl Sample<'_> {
         }
     }
 
+    fn floor(self) -> FloorRow {
+        FloorRow {
+            workload: self.text(),
+            metric: self.text(),
+            floor: self.text(),
+            source: "A/A runs",
+            observations: self.text(),
+            seen: self.when(),
+            counts: self.0 > 1,
+        }
+    }
+
     fn history_row(self, index: usize) -> HistoryRow {
         let values = RunFigures {
             median: Value::new(1.0),
@@ -287,6 +301,7 @@ impl Sample<'_> {
             tables: self.many(|_| self.table()),
             task_choices: self.many(task),
             history: self.figure(),
+            modes: (self.0 > 0).then(|| self.text()),
             history_rows: self.many(|index| self.history_row(index)),
             what: (self.0 > 1).then_some("A control."),
             environment: self.facts(),
@@ -308,7 +323,12 @@ impl Sample<'_> {
             open: index == 0,
             evidence: self.evidence(),
         };
-        let change = |_| ChangeRow { key: self.text(), base: self.text(), head: self.text() };
+        let change = |_| ChangeRow {
+            key: self.text(),
+            base: self.text(),
+            head: self.text(),
+            known: self.text(),
+        };
         CompareView {
             layout: self.layout(),
             id: 1,
@@ -324,7 +344,9 @@ impl Sample<'_> {
             metric: self.text(),
             mean: "Hmean",
             rule: self.text(),
+            floor: self.text(),
             environment_words: "The same on both sides.",
+            across: (self.0 > 0).then(|| "/compare?curve=1&environments=across".into()),
             environment_changes: EnvironmentChanges { changes: self.many(change) },
             set_aside: self.many(|_| self.text()),
             figure: self.figure(),
@@ -399,6 +421,7 @@ impl Sample<'_> {
             class: "regression",
             words: self.text(),
             state: "new".into(),
+            severity: (self.0 > 0).then(|| self.text()),
             merged_into: (self.0 > 1).then_some(2),
             triage: TriageForm {
                 id: 1,
@@ -453,6 +476,7 @@ impl Sample<'_> {
             identity: self.facts(),
             environments: self.many(environment),
             newest: self.facts(),
+            floors: self.many(|_| self.floor()),
             curves: self.pairs(),
             runs: self.runs(),
         }

@@ -311,3 +311,33 @@ fn registering_keeps_the_token_and_a_refusal_keeps_the_old_one() {
     assert!(matches!(again, Err(NotRegistered::Unreachable(_))));
     assert_eq!(bench.state.registration().unwrap(), Some(registered));
 }
+
+#[test]
+fn the_noise_floors_of_this_machine_go_along() {
+    let home = tempfile::tempdir().unwrap();
+    let state = home.path().join("state");
+    std::fs::create_dir(&state).unwrap();
+    let machine = scalewatch_runner::machine::machine(&state).unwrap().id;
+    let floor = |machine: &str| {
+        serde_json::json!({
+            "machine": machine, "workload": "file/open", "metric": "ops_per_cpu_s",
+            "relative": 0.012, "pairs": 10, "measured_at": "2026-03-01T12:00:00Z",
+        })
+    };
+    let kept = serde_json::json!([floor(&machine), floor("another machine")]);
+    std::fs::write(state.join("noise-floors.json"), kept.to_string()).unwrap();
+    let stub = Stub::start([Act::Say(200, r#"{"kept":1}"#.into(), "")]);
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_scalewatch-runner"))
+        .args(["upload", "--server", &stub.url()])
+        .env("SCALEWATCH_RUNNER_STATE", &state)
+        .env("SCALEWATCH_TOKEN", "sw_secret")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 noise floors new to it"), "{said}");
+    let request = &stub.requests()[0];
+    assert_eq!(request.line, format!("POST /api/v1/machines/{machine}/noise-floors HTTP/1.1"));
+    let sent: wire::NoiseFloors = serde_json::from_slice(&request.body).unwrap();
+    assert_eq!(sent.floors.len(), 1, "of this machine alone");
+    assert_eq!((sent.floors[0].relative, sent.floors[0].pairs), (0.012, 10));
+}

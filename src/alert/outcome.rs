@@ -65,8 +65,11 @@ impl Settling {
             match self.range_of(group.id) {
                 Some(range) => {
                     let known = self.stored.iter().find(|known| known.id == group.id);
-                    if known.is_some_and(|known| known.range != range) {
-                        db::incident::set_range(connection, group.id, range, self.now).await?;
+                    let Some(known) = known.filter(|known| known.range != range) else { continue };
+                    db::incident::set_range(connection, group.id, range, self.now).await?;
+                    // Narrower is no news; elsewhere makes what was told untrue.
+                    if group.state.is_open() && known.range.overlap(range) != Some(range) {
+                        self.tell_moved(connection, group.id).await?;
                     }
                 }
                 None if group.state.is_open() || group.state == State::Returned => {
@@ -76,6 +79,12 @@ impl Settling {
             }
         }
         Ok(())
+    }
+
+    async fn tell_moved(&self, connection: &mut Connection, incident: IncidentId) -> Result<()> {
+        let first = self.carriers(incident).min_by_key(|step| step.bad.rank);
+        let words = first.map(|step| words::moved_to(&step.bad_commit)).unwrap_or_default();
+        tell::moved(connection, incident, self.change, &words, self.now).await
     }
 
     async fn retract(&mut self, connection: &mut Connection, group: &Group) -> Result<()> {

@@ -79,13 +79,35 @@ async fn tell(
             opened(connection, incident, shift.change, now).await
         }
         State::Retracted if told => queue(connection, incident, Kind::IncidentRetracted, now).await,
-        _ if told => {
-            let name = format!("incident/{incident}/changed/{event}");
-            let kind = Kind::IncidentChanged;
-            Ok(db::outbox::insert(connection, &name, kind, incident, Some(event), now).await?)
-        }
+        _ if told => changed(connection, incident, event, now).await,
         _ => Ok(()),
     }
+}
+
+async fn changed(
+    connection: &mut Connection,
+    incident: IncidentId,
+    event: i64,
+    now: OffsetDateTime,
+) -> Result<()> {
+    let name = format!("incident/{incident}/changed/{event}");
+    let kind = Kind::IncidentChanged;
+    Ok(db::outbox::insert(connection, &name, kind, incident, Some(event), now).await?)
+}
+
+/// Keeps and tells that an incident lies elsewhere than was told.
+pub(super) async fn moved(
+    connection: &mut Connection,
+    incident: IncidentId,
+    change: Change,
+    words: &str,
+    now: OffsetDateTime,
+) -> Result<()> {
+    let event = note(connection, incident, "moved", &json!({ "words": words }), now).await?;
+    if change == Change::Regression && db::outbox::is_told(connection, incident).await? {
+        changed(connection, incident, event, now).await?;
+    }
+    Ok(())
 }
 
 /// Queues the message that opens an incident, or opens it again.

@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 
 use super::{tell, words};
 use crate::db::{self, Connection};
+use crate::detect::policy;
 use crate::error::{Error, Result};
 use crate::model::IncidentId;
 use crate::model::incident::State;
@@ -52,11 +53,17 @@ pub async fn decide(
     let note = note(decision)?;
     let seen = given(&decision.from).map(|word| state("from", word)).transpose()?;
     let found = db::incident::find_standing(connection, incident).await?;
-    let project = found.ok_or(Error::NotFound("incident"))?.project;
-    db::incident::lock_project(connection, project).await?;
+    let found = found.ok_or(Error::NotFound("incident"))?;
+    let is_noise = target == Target::Invalid(Reason::Noise);
+    if is_noise || found.state == State::Invalid {
+        db::noise::mark_incident_due(connection, incident, now).await?;
+    }
+    db::incident::lock_project(connection, found.project).await?;
     let standing = db::incident::find_standing(connection, incident).await?;
     let standing = standing.ok_or(Error::NotFound("incident"))?;
-    if seen.is_some_and(|seen| seen != standing.state) {
+    // What was marked above fits the state seen there.
+    let seen = seen.unwrap_or(found.state);
+    if seen != standing.state {
         return Err(changed_meanwhile(standing.state));
     }
     if !standing.state.choices().contains(&target.state()) {
@@ -78,6 +85,10 @@ pub async fn decide(
     };
     if !tell::change_state(connection, &shift, now).await.context("an incident changed")? {
         return Err(changed_meanwhile(standing.state));
+    }
+    db::noise::delete_refuted(connection, incident).await?;
+    if is_noise {
+        db::noise::insert_refuted(connection, incident, policy::REFUTED_CEILING, now).await?;
     }
     Ok(())
 }

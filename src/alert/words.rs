@@ -25,7 +25,7 @@ pub fn moved(old: &StandingStep, new: &Found) -> String {
 
 /// A step was not found any more.
 pub fn retracted(old: &StandingStep) -> String {
-    format!("later runs disproved the step of {}", step(old))
+    format!("judged again, the step of {} is not found any more", step(old))
 }
 
 /// A step does not belong to its incident any more.
@@ -35,6 +35,11 @@ pub fn left(step: &StandingStep, blamed: bool) -> String {
         false => "lies apart from it now",
     };
     format!("the step of {} left: it {why}", self::step(step))
+}
+
+/// An incident lies elsewhere.
+pub fn moved_to(bad_commit: &str) -> String {
+    format!("later runs place it elsewhere: it is there from {} on", short(bad_commit))
 }
 
 /// The level came back with a later step.

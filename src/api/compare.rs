@@ -7,15 +7,19 @@ use axum::extract::State;
 use serde::Serialize;
 
 use super::curves::metric_of;
+use super::noise::NoiseFloorView;
 use super::values::Estimate;
 use super::{Answer, Params, lookup};
 use crate::app::App;
 use crate::db;
+use crate::detect::floor::Floor;
 use crate::detect::history::{Environments, direction_of};
-use crate::detect::{earlier, policy, two_sides};
-use crate::error::Result;
+use crate::detect::two_sides::{Across, Comparison};
+use crate::detect::{earlier, environments, policy, two_sides};
+use crate::error::{Error, Result};
+use crate::model::environment::Known;
 use crate::model::step::Evidence;
-use crate::model::{Curve, CurveId, Difference, EnvironmentId, Measurement, Revision};
+use crate::model::{Curve, CurveId, Difference, EnvironmentId, Measurement, Revision, Series};
 
 #[derive(Debug, Serialize)]
 pub struct ComparisonView {
@@ -29,10 +33,12 @@ pub struct ComparisonView {
     words: String,
     /// The environment both sides were judged in; null when they share none.
     environment: Option<EnvironmentId>,
-    /// What differs where the sides share no environment.
-    environment_changes: Vec<Difference>,
+    /// What differs where the sides share no environment; what moved results most often first.
+    environment_changes: Vec<Known>,
     /// Runs left out, in sentences.
     set_aside: Vec<String>,
+    /// What identical code differs by here; null where that is not known.
+    noise_floor: Option<NoiseFloorView>,
     points: Vec<PointView>,
 }
 
@@ -57,29 +63,12 @@ struct PointView {
 }
 
 /// `GET /compare?curve=&base=&head=`: commits by their first digits; `metric` is the primary one
-/// when left out.
-pub async fn show(State(app): State<App>, mut params: Params) -> Answer<Json<ComparisonView>> {
-    let curve = params.require::<CurveId>("curve")?;
-    let base = params.require::<String>("base")?;
-    let head = params.require::<String>("head")?;
-    let metric = params.take::<String>("metric")?;
-    params.finish()?;
-    let curve = lookup::curve(&app, curve).await?;
-    let base = lookup::commit(&app, curve.project, "base", &base).await?;
-    let head = lookup::commit(&app, curve.project, "head", &head).await?;
-    let series = db::series::list_of_curve(&app.db, curve.id).await?;
-    let series = metric_of(&series, metric.as_deref())?;
-    let base_runs = runs(&app, &curve, &series.metric, &base).await?;
-    let head_runs = runs(&app, &curve, &series.metric, &head).await?;
-    let earlier = earlier::load(&app.db, &curve, &series.metric, &base_runs, &head_runs).await?;
-    let points = two_sides::points(&base_runs, &head_runs, &earlier);
-    let environments = environments(&app, base_runs.iter().chain(&head_runs)).await?;
-    let direction = direction_of(series.direction);
-    let comparison =
-        two_sides::compare_curve(&points, direction, &environments, &policy::two_sides());
+/// when left out. Runs of different environments are compared only with `environments=across`.
+pub async fn show(State(app): State<App>, params: Params) -> Answer<Json<ComparisonView>> {
+    let Compared { curve, series, base, head, floor, comparison } = compared(&app, params).await?;
     Ok(Json(ComparisonView {
         curve: curve.id,
-        metric: series.metric.clone(),
+        metric: series.metric,
         unit: series.unit,
         direction: series.direction,
         base: RevisionView::of(&base),
@@ -89,7 +78,56 @@ pub async fn show(State(app): State<App>, mut params: Params) -> Answer<Json<Com
         environment: comparison.environment,
         environment_changes: comparison.environment_changes,
         set_aside: comparison.set_aside,
+        noise_floor: floor.of.map(NoiseFloorView::from),
     }))
+}
+
+/// What was compared, and how it compares.
+pub struct Compared {
+    /// The curve.
+    pub curve: Curve,
+    /// A series of the metric.
+    pub series: Series,
+    /// The base, once for each branch that has it.
+    pub base: Vec<Revision>,
+    /// The head, likewise.
+    pub head: Vec<Revision>,
+    /// What identical code differs by here.
+    pub floor: Floor,
+    /// The verdict.
+    pub comparison: Comparison,
+}
+
+/// Compares what the parameters ask for.
+pub async fn compared(app: &App, mut params: Params) -> Result<Compared> {
+    let curve = params.require::<CurveId>("curve")?;
+    let base = params.require::<String>("base")?;
+    let head = params.require::<String>("head")?;
+    let metric = params.take::<String>("metric")?;
+    let across = params.take::<String>("environments")?;
+    params.finish()?;
+    let across = Across::parse(across.as_deref()).ok_or_else(|| {
+        Error::query("environments", format!("must be {} where it is given", Across::WORD))
+    })?;
+    let curve = lookup::curve(app, curve).await?;
+    let base = lookup::commit(app, curve.project, "base", &base).await?;
+    let head = lookup::commit(app, curve.project, "head", &head).await?;
+    let series = db::series::list_of_curve(&app.db, curve.id).await?;
+    let series = metric_of(&series, metric.as_deref())?.clone();
+    let base_runs = runs(app, &curve, &series.metric, &base).await?;
+    let head_runs = runs(app, &curve, &series.metric, &head).await?;
+    let floors = db::noise::list_of_curve(&app.db, curve.machine, curve.id).await?;
+    let floor = Floor::of_sides(&floors, &series.metric);
+    let earlier = earlier::load(&app.db, &curve, &series.metric, &base_runs, &head_runs).await?;
+    let points = two_sides::points(&base_runs, &head_runs, &earlier, floor.relative);
+    let facts = facts(app, base_runs.iter().chain(&head_runs)).await?;
+    let direction = direction_of(series.direction);
+    let policy = policy::two_sides();
+    let mut comparison = two_sides::compare_curve(&points, direction, &facts, &policy, across);
+    let differences: Vec<Difference> =
+        comparison.environment_changes.iter().map(|one| one.difference.clone()).collect();
+    comparison.rank(environments::ranked(&app.db, &differences).await?);
+    Ok(Compared { curve, series, base, head, floor, comparison })
 }
 
 async fn runs(
@@ -104,7 +142,7 @@ async fn runs(
     Ok(db::history::list(&app.db, curve, &filter, true).await?)
 }
 
-async fn environments(app: &App, runs: impl Iterator<Item = &Measurement>) -> Result<Environments> {
+async fn facts(app: &App, runs: impl Iterator<Item = &Measurement>) -> Result<Environments> {
     let ids: BTreeSet<EnvironmentId> = runs.map(|run| run.environment).collect();
     let ids: Vec<EnvironmentId> = ids.into_iter().collect();
     let found = db::environment::list(&app.db, &ids).await?;

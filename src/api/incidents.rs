@@ -1,6 +1,8 @@
 //! Incidents: listed, one with its steps, their evidence, its history and its messages, and what
 //! people decide about it.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::{Path, Request, State};
 use serde::Serialize;
@@ -15,8 +17,10 @@ use super::{Answer, Params, body};
 use crate::alert::triage::{self, Decision};
 use crate::app::App;
 use crate::db;
+use crate::detect::severity;
 use crate::error::{Error, Result};
 use crate::model::incident::{Event, Incident, Message, RangeEnd, Reason, State as Standing};
+use crate::model::severity::Severity;
 use crate::model::step::Change;
 use crate::model::{IncidentId, Scope};
 
@@ -30,6 +34,8 @@ pub struct IncidentView {
     branch: String,
     change: Change,
     state: Standing,
+    /// Null when no step of it stands.
+    severity: Option<SeverityView>,
     /// Why it is invalid.
     reason: Option<Reason>,
     /// The commit said to have undone it.
@@ -53,6 +59,28 @@ pub struct IncidentView {
     changed_at: OffsetDateTime,
     /// Its page.
     url: String,
+}
+
+/// `score` is `noise_units` × `weight` × √`curves`.
+#[derive(Debug, Serialize)]
+struct SeverityView {
+    word: &'static str,
+    score: f64,
+    noise_units: f64,
+    weight: f64,
+    curves: usize,
+}
+
+impl From<Severity> for SeverityView {
+    fn from(severity: Severity) -> SeverityView {
+        SeverityView {
+            word: severity.word(),
+            score: severity.score,
+            noise_units: severity.units,
+            weight: severity.weight,
+            curves: severity.curves,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -89,7 +117,8 @@ pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Pag
     let (after, limit) = (params.take::<IncidentId>("after")?, params.limit()?);
     params.finish()?;
     let rows = db::incident::list(&app.db, &states, after, limit + 1).await?;
-    let show = |incident| IncidentView::of(&app, incident);
+    let severities = severity::list(&app.db, &rows).await?;
+    let show = |incident| IncidentView::of(&app, incident, &severities);
     Ok(Json(Page::of(rows, limit, |incident| incident.id, show)))
 }
 
@@ -137,11 +166,12 @@ fn id_of(id: &str) -> Result<IncidentId> {
 
 async fn detail(app: &App, id: IncidentId) -> Result<IncidentDetail> {
     let incident = db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))?;
+    let severities = severity::list(&app.db, std::slice::from_ref(&incident)).await?;
     let moved = db::incident_step::list(&app.db, id).await?;
     let events = db::incident::list_events(&app.db, id).await?;
     let messages = db::incident::list_messages(&app.db, id).await?;
     Ok(IncidentDetail {
-        incident: IncidentView::of(app, incident),
+        incident: IncidentView::of(app, incident, &severities),
         moved: moved.into_iter().map(StepView::from).collect(),
         events: events.into_iter().map(EventView::from).collect(),
         messages: messages.into_iter().map(MessageView::from).collect(),
@@ -149,10 +179,15 @@ async fn detail(app: &App, id: IncidentId) -> Result<IncidentDetail> {
 }
 
 impl IncidentView {
-    fn of(app: &App, incident: Incident) -> IncidentView {
+    fn of(
+        app: &App,
+        incident: Incident,
+        severities: &BTreeMap<IncidentId, Severity>,
+    ) -> IncidentView {
         let headline = incident.headline;
         IncidentView {
             url: format!("{}/incidents/{}", app.config.public_url, incident.id),
+            severity: severities.get(&incident.id).copied().map(SeverityView::from),
             id: incident.id,
             project: incident.project_name,
             branch: incident.branch_name,

@@ -12,12 +12,15 @@ mod incident_steps;
 mod incidents;
 mod lookup;
 mod machines;
+mod noise;
 mod page;
 mod params;
 mod run;
 mod runs;
 mod series;
 mod values;
+mod weights;
+mod why;
 
 use axum::Router;
 use axum::http::{Method, Uri};
@@ -38,6 +41,8 @@ pub fn router() -> Router<App> {
     let v1 = Router::new()
         .route("/machines", get(machines::list).post(machines::register))
         .route("/machines/{id}", get(machines::show))
+        .route("/machines/{id}/noise-floors", get(noise::list).post(noise::put))
+        .route("/projects/{name}/weights", get(weights::list).put(weights::replace))
         .route("/runs", get(runs::list).post(runs::create))
         .route("/runs/{id}", get(run::show))
         .route("/runs/{id}/artefacts/{name}", get(run::artefact))
@@ -45,8 +50,10 @@ pub fn router() -> Router<App> {
         .route("/curves/{id}", get(curves::show))
         .route("/series/{id}", get(series::show))
         .route("/compare", get(compare::show))
+        .route("/compare/why", get(why::compare))
         .route("/incidents", get(incidents::list))
         .route("/incidents/{id}", get(incidents::show))
+        .route("/incidents/{id}/why", get(why::incident))
         .route("/incidents/{id}/state", post(incidents::decide))
         .method_not_allowed_fallback(wrong_method)
         .fallback(unknown_path);

@@ -10,6 +10,7 @@ use super::values::SummaryView;
 use super::{Answer, Params, lookup};
 use crate::app::App;
 use crate::db;
+use crate::detect::modes::{self, Mode, Modes};
 use crate::error::Error;
 use crate::model::{CurveId, EnvironmentId, Measurement, RunId, Series, SeriesId};
 
@@ -43,7 +44,25 @@ pub struct SeriesDetail {
     #[serde(flatten)]
     series: SeriesView,
     branch: Option<String>,
+    /// Two modes of the newest level; null where it has one.
+    modes: Option<ModesView>,
     measurements: Vec<MeasurementView>,
+}
+
+/// A switch from one mode to the other is no step.
+#[derive(Debug, Serialize)]
+struct ModesView {
+    low: ModeView,
+    high: ModeView,
+    switches: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct ModeView {
+    value: f64,
+    runs: usize,
+    /// Mean number of runs in a row.
+    dwell: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -81,11 +100,22 @@ pub async fn show(
         revisions: None,
     };
     let measurements = db::history::list(&app.db, &curve, &filter, samples).await?;
+    let steps = db::incident_step::list_standing_of_curve(&app.db, curve.id).await?;
+    let last_step = steps.iter().filter(|step| step.series == id).map(|step| step.bad.rank).max();
+    let modes = modes::of_newest_level(&measurements, last_step);
     Ok(Json(SeriesDetail {
+        modes: modes.map(ModesView::from),
         series: series.into(),
         branch: branch.map(|branch| branch.name),
         measurements: measurements.into_iter().map(MeasurementView::from).collect(),
     }))
+}
+
+impl From<Modes> for ModesView {
+    fn from(modes: Modes) -> ModesView {
+        let view = |mode: Mode| ModeView { value: mode.value, runs: mode.runs, dwell: mode.dwell };
+        ModesView { low: view(modes.low), high: view(modes.high), switches: modes.switches }
+    }
 }
 
 impl From<Measurement> for MeasurementView {

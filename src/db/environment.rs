@@ -6,8 +6,9 @@ use sqlx::PgExecutor;
 use sqlx::types::Json;
 use time::OffsetDateTime;
 
-use super::{Failure, Pool};
-use crate::model::{Environment, EnvironmentId, MachineId};
+use super::{Connection, Failure, Pool};
+use crate::model::environment::Effect;
+use crate::model::{CurveId, Environment, EnvironmentId, MachineId, SeriesId};
 
 /// The environments with these ids, by id.
 ///
@@ -56,6 +57,65 @@ pub async fn list_of_machine(
         limit
     );
     Ok(rows.fetch_all(pool).await?.into_iter().map(Environment::from).collect())
+}
+
+/// Keeps what changes of environment did to the series of a curve in the place of what was known.
+///
+/// # Errors
+/// When the database refuses.
+pub async fn replace_effects(
+    connection: &mut Connection,
+    machine: MachineId,
+    curve: CurveId,
+    effects: &[Effect],
+) -> Result<(), Failure> {
+    sqlx::query!(
+        "delete from environment_effect where machine_id = $1 and curve_id = $2",
+        machine as MachineId,
+        curve as CurveId
+    )
+    .execute(&mut *connection)
+    .await?;
+    for effect in effects {
+        sqlx::query!(
+            "insert into environment_effect (machine_id, series_id, from_environment_id,
+                                             to_environment_id, curve_id, moved)
+             values ($1, $2, $3, $4, $5, $6)",
+            machine as MachineId,
+            effect.series as SeriesId,
+            effect.from as EnvironmentId,
+            effect.to as EnvironmentId,
+            curve as CurveId,
+            effect.moved
+        )
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}
+
+/// For each of these fields: changes of it that histories crossed, on every machine, and after how
+/// many of them the level was another one. A change of several fields counts for each.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn count_effects(
+    pool: &Pool,
+    fields: &[String],
+) -> Result<BTreeMap<String, (i64, i64)>, Failure> {
+    let rows = sqlx::query!(
+        r#"select field as "field!", count(*) as "changes!",
+               count(*) filter (where e.moved) as "moved!"
+           from environment_effect e
+           join environment f on f.id = e.from_environment_id
+           join environment t on t.id = e.to_environment_id
+           cross join unnest($1::text[]) as w (field)
+           where f.facts->>field is distinct from t.facts->>field
+           group by field"#,
+        fields
+    );
+    let rows = rows.fetch_all(pool).await?;
+    Ok(rows.into_iter().map(|row| (row.field, (row.changes, row.moved))).collect())
 }
 
 struct Row {

@@ -92,8 +92,8 @@ pub async fn count(
     .await
 }
 
-/// Withdraws what was not sent about an incident. A message that a sender may be sending just now
-/// stays. Returns whether anything about the incident may have gone out before.
+/// Withdraws an opening that was not sent. A message that a sender may be sending just now stays;
+/// so does every other, which is not sent when nothing opened the thread. Returns whether anything about the incident may have gone out before.
 pub async fn withdraw(
     connection: &mut Connection,
     incident: IncidentId,
@@ -101,8 +101,8 @@ pub async fn withdraw(
 ) -> sqlx::Result<bool> {
     sqlx::query!(
         "update outbox set withdrawn_at = $2
-         where incident_id = $1 and sent_at is null and withdrawn_at is null
-               and claimed_until is null",
+         where incident_id = $1 and kind = 'incident_opened' and sent_at is null
+               and withdrawn_at is null and claimed_until is null",
         incident.0,
         now
     )

@@ -22,7 +22,7 @@ pub async fn list_history(
     let rows = sqlx::query!(
         "select s.id, s.tasks, s.metric, s.unit, s.direction, s.is_primary, m.run_id,
                 m.revision_id, r.commit_id, r.branch_id, m.rank, m.environment_id,
-                m.samples, m.mean, m.median
+                m.finished_at, m.samples, m.mean, m.median
          from series s
          join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
          join revision r on r.id = m.revision_id
@@ -47,6 +47,7 @@ pub async fn list_history(
                 branch: BranchId(row.branch_id),
                 rank: row.rank,
                 environment: EnvironmentId(row.environment_id),
+                finished_at: row.finished_at,
                 samples: row.samples,
                 mean: row.mean,
                 median: row.median,

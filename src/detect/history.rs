@@ -7,9 +7,10 @@ use std::ops::Range;
 use stats::step::{Observation, Policy};
 
 use super::evidence::change_of;
+use super::floor::Floor;
 use crate::model::environment::{Difference, diff};
 use crate::model::step::{Evidence, Found, HistoryRow, Place};
-use crate::model::{EnvironmentId, RunId};
+use crate::model::{EnvironmentId, NoiseFloor, RunId};
 
 /// Facts of each environment.
 pub type Environments = BTreeMap<EnvironmentId, BTreeMap<String, String>>;
@@ -28,13 +29,18 @@ pub struct Candidate {
 }
 
 /// Every step of every series in `rows`, which may stand in any order.
-pub fn detect(mut rows: Vec<HistoryRow>, facts: &Environments, policy: &Policy) -> Vec<Candidate> {
+pub fn detect(
+    mut rows: Vec<HistoryRow>,
+    facts: &Environments,
+    floors: &[NoiseFloor],
+    policy: &Policy,
+) -> Vec<Candidate> {
     sort(&mut rows);
     rows.chunk_by(|a, b| a.series == b.series)
         .flat_map(|series| {
-            series
-                .chunk_by(|a, b| (a.branch, a.environment) == (b.branch, b.environment))
-                .flat_map(move |history| steps(history, policy, &left_out(series, history, facts)))
+            series.chunk_by(|a, b| (a.branch, a.environment) == (b.branch, b.environment)).flat_map(
+                move |history| steps(history, policy, floors, &left_out(series, history, facts)),
+            )
         })
         .collect()
 }
@@ -54,8 +60,16 @@ fn sort(rows: &mut [HistoryRow]) {
     });
 }
 
-fn steps(history: &[HistoryRow], policy: &Policy, left_out: &[String]) -> Vec<Candidate> {
+fn steps(
+    history: &[HistoryRow],
+    policy: &Policy,
+    floors: &[NoiseFloor],
+    left_out: &[String],
+) -> Vec<Candidate> {
     let Some(first) = history.first() else { return Vec::new() };
+    let builds = history.chunk_by(|a, b| a.revision == b.revision).count();
+    let floor = Floor::of_history(floors, &first.metric, builds);
+    let policy = &Policy { noise_floor: floor.relative, ..policy.clone() };
     let observations: Vec<Observation> = history
         .iter()
         .map(|row| Observation {
@@ -77,7 +91,11 @@ fn steps(history: &[HistoryRow], policy: &Policy, left_out: &[String]) -> Vec<Ca
         .filter_map(|(i, step)| {
             let start = if i == 0 { 0 } else { ends[i - 1] };
             let end = ends.get(i + 1).copied().unwrap_or(history.len());
-            candidate(history, step, start..end, left_out)
+            let mut candidate = candidate(history, step, start..end, left_out)?;
+            if policy.noise_floor > policy.least_effect {
+                candidate.found.evidence.notes.extend(floor.words());
+            }
+            Some(candidate)
         })
         .collect()
 }

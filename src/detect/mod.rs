@@ -4,35 +4,57 @@
 pub mod beside;
 pub mod counters;
 pub mod earlier;
+pub mod environments;
 pub mod evidence;
+pub mod explain;
+pub mod floor;
 pub mod history;
 pub mod levels;
 pub mod middle;
+pub mod modes;
 pub mod neighbour;
 pub mod offline;
 pub mod policy;
+pub mod severity;
 pub mod two_sides;
 
 use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result};
 
+use crate::db::noise::BuildNoise;
 use crate::db::{self, Connection};
-use crate::model::EnvironmentId;
+use crate::model::environment::Effect;
+use crate::model::noise::Source;
 use crate::model::step::{Found, HistoryRow};
+use crate::model::{EnvironmentId, NoiseFloor};
 use history::Candidate;
+
+/// What the whole history of a curve tells.
+#[derive(Debug, Clone, Default)]
+pub struct Judged {
+    /// Its steps.
+    pub found: Vec<Found>,
+    /// Its noise between builds.
+    pub noise: Vec<BuildNoise>,
+    /// What changes of environment did to it.
+    pub effects: Vec<Effect>,
+}
 
 /// Judges the whole history of a curve.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn judge(connection: &mut Connection, due: db::due::Due) -> Result<Vec<Found>> {
+pub async fn judge(connection: &mut Connection, due: db::due::Due) -> Result<Judged> {
     let rows = db::step::list_history(&mut *connection, due.machine, due.curve).await?;
     let environments: BTreeSet<EnvironmentId> = rows.iter().map(|row| row.environment).collect();
     let environments: Vec<EnvironmentId> = environments.into_iter().collect();
     let facts = db::environment::list(&mut *connection, &environments).await?;
     let facts = facts.into_iter().map(|one| (one.id, one.facts)).collect();
-    let mut candidates = steps(rows, facts).await?;
+    let mut floors = db::noise::list_of_curve(&mut *connection, due.machine, due.curve).await?;
+    // What the builds tell is told by the rows at hand, not by those of the last judgement.
+    floors.retain(|floor| floor.source != Source::Builds);
+    let (mut candidates, noise, effects) = steps(rows, facts, floors).await?;
     for i in 0..candidates.len() {
         if is_suspect(&candidates, i) {
             let candidate = &candidates[i];
@@ -44,14 +66,23 @@ pub async fn judge(connection: &mut Connection, due: db::due::Due) -> Result<Vec
                 neighbour::weigh(&before, &after, candidates[i].found.change);
         }
     }
-    Ok(candidates.into_iter().map(|candidate| candidate.found).collect())
+    let found = candidates.into_iter().map(|candidate| candidate.found).collect();
+    Ok(Judged { found, noise, effects })
 }
 
 /// On a thread of its own: a long history must not hold up requests, nor a fault the worker.
-async fn steps(rows: Vec<HistoryRow>, facts: history::Environments) -> Result<Vec<Candidate>> {
-    tokio::task::spawn_blocking(move || history::detect(rows, &facts, &policy::steps()))
-        .await
-        .context("the step test failed")
+async fn steps(
+    rows: Vec<HistoryRow>,
+    facts: history::Environments,
+    mut floors: Vec<NoiseFloor>,
+) -> Result<(Vec<Candidate>, Vec<BuildNoise>, Vec<Effect>)> {
+    let work = move || {
+        let noise = floor::between_builds(&rows);
+        floors.extend(noise.iter().map(floor::as_floor));
+        let effects = environments::effects(&rows);
+        (history::detect(rows, &facts, &floors, &policy::steps()), noise, effects)
+    };
+    tokio::task::spawn_blocking(work).await.context("the step test failed")
 }
 
 /// A change against wall time that ops per CPU-second of the same point does not show.

@@ -32,6 +32,13 @@ pub const LEAST_CPU_CHANGE: f64 = 0.02;
 /// is put down to a neighbour.
 pub const EXPLAINED_BY_OTHERS: f64 = 0.5;
 
+/// Fewest pairs of neighbouring builds that tell the noise between builds.
+pub const LEAST_PAIRS: usize = 5;
+
+/// A refuted suspect raises the noise floor to its size, but no further than this: what moves more
+/// is no noise to be lived with, and one wrong word must not hide every later regression.
+pub const REFUTED_CEILING: f64 = 0.05;
+
 /// An incident is over when a later level of every series makes up at least this share of what the
 /// step lost; of an improvement, of what it gained.
 pub const RETURNED_SHARE: f64 = 0.8;

@@ -1,5 +1,6 @@
-//! Base against head over one metric of one curve: loaded rows in, one judgement out. Only runs of
-//! one environment are ever compared; where the sides share none, that is the verdict.
+//! Base against head over one metric of one curve: loaded rows in, one judgement out. Runs of
+//! different environments are compared only when asked, and even then the verdict is that the
+//! environment changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use stats::two_sides::{CurveJudgement, History, Policy, Sides};
 
 use super::history::{Environments, in_words};
 use crate::db::history::EarlierRun;
-use crate::model::environment::{Difference, diff};
+use crate::model::environment::{Known, diff};
 use crate::model::{EnvironmentId, Measurement};
 
 /// One run of one side at one point.
@@ -32,6 +33,9 @@ pub struct PointSides {
     pub head: Vec<SideRun>,
     /// Runs of earlier builds on the level of the base, by revision.
     pub earlier: Vec<EarlierRun>,
+    /// What A/A runs and refuted suspects say that identical code differs by, relative; 0 when
+    /// unknown.
+    pub noise_floor: f64,
 }
 
 /// The verdict over the curve and what stood in its way.
@@ -41,10 +45,36 @@ pub struct Comparison {
     pub judgement: CurveJudgement,
     /// The environment both sides were judged in; none when they share none.
     pub environment: Option<EnvironmentId>,
-    /// What differs where the sides share no environment; empty otherwise.
-    pub environment_changes: Vec<Difference>,
+    /// What differs where the sides were not judged in one environment; empty otherwise.
+    pub environment_changes: Vec<Known>,
+    /// How the sides compare all the same, in words, where somebody asked.
+    pub all_the_same: Option<String>,
     /// Runs left out because they ran in another environment, in sentences.
     pub set_aside: Vec<String>,
+}
+
+/// Whether runs of different environments are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Across {
+    /// Never.
+    #[default]
+    No,
+    /// All runs are, as somebody asked.
+    Asked,
+}
+
+impl Across {
+    /// The word by which it is asked for.
+    pub const WORD: &str = "across";
+
+    /// As asked for in an address.
+    pub fn parse(word: Option<&str>) -> Option<Across> {
+        match word {
+            None | Some("") => Some(Across::No),
+            Some(Across::WORD) => Some(Across::Asked),
+            Some(_) => None,
+        }
+    }
 }
 
 /// Pairs the measurements of one metric of a curve at two revisions by task count; what was measured
@@ -53,6 +83,7 @@ pub fn points(
     base: &[Measurement],
     head: &[Measurement],
     earlier: &[EarlierRun],
+    noise_floor: f64,
 ) -> Vec<PointSides> {
     let mut points: BTreeMap<i32, PointSides> = BTreeMap::new();
     for (side, measurements) in [(0, base), (1, head)] {
@@ -67,6 +98,7 @@ pub fn points(
                     .filter(|run| run.tasks == measurement.tasks)
                     .cloned()
                     .collect(),
+                noise_floor,
             });
             let runs = if side == 0 { &mut point.base } else { &mut point.head };
             runs.push(SideRun {
@@ -84,13 +116,18 @@ pub fn compare_curve(
     direction: stats::Direction,
     environments: &Environments,
     policy: &Policy,
+    across: Across,
 ) -> Comparison {
     match shared_environment(points) {
-        Some(environment) => {
+        Some(environment) if across == Across::No || in_one_environment(points) => {
             within_one_environment(points, direction, environment, environments, policy)
         }
-        None => across_environments(points, direction, environments, policy),
+        _ => across_environments(points, direction, environments, policy, across),
     }
+}
+
+fn in_one_environment(points: &[PointSides]) -> bool {
+    run_environments(points).collect::<BTreeSet<EnvironmentId>>().len() < 2
 }
 
 fn within_one_environment(
@@ -118,16 +155,18 @@ fn within_one_environment(
         judgement,
         environment: Some(environment),
         environment_changes: Vec::new(),
+        all_the_same: None,
         set_aside,
     }
 }
 
-/// The figures are still shown, but no point may be called.
+/// No point may be called. How the sides compare is shown only when asked.
 fn across_environments(
     points: &[PointSides],
     direction: stats::Direction,
     environments: &Environments,
     policy: &Policy,
+    across: Across,
 ) -> Comparison {
     let mut judgement = stats::two_sides::judge(&sides(points, |_| true), direction, policy);
     let newest = |side: fn(&PointSides) -> &[SideRun]| {
@@ -135,18 +174,54 @@ fn across_environments(
         environments.get(&run.environment)
     };
     let sides_known = (newest(|point| &point.base), newest(|point| &point.head));
-    let environment_changes = match sides_known {
+    let differences = match sides_known {
         (Some(base), Some(head)) => diff(base, head),
         _ => Vec::new(),
     };
-    // A side without any run is "not enough data", which the judgement says by itself.
-    if !environment_changes.is_empty() {
+    let unknown = |difference| Known { difference, changes: 0, moved: 0 };
+    let mut comparison = Comparison {
+        environment: None,
+        environment_changes: differences.into_iter().map(unknown).collect(),
+        all_the_same: None,
+        set_aside: Vec::new(),
+        judgement: CurveJudgement { points: Vec::new(), words: String::new() },
+    };
+    // A side without any run is "not enough data", which the judgement says by itself; so does one
+    // whose newest runs share their environment, when all runs are asked for.
+    if !comparison.environment_changes.is_empty() {
         for point in &mut judgement.points {
             point.verdict = Verdict::EnvironmentChanged;
+            // That they ran in different environments decides, whatever the figures say.
+            point.evidence.decided_by = None;
+            if across == Across::No {
+                (point.ratio, point.interval_95) = (None, None);
+                point.evidence.inequalities.clear();
+            }
         }
-        judgement.words = format!("environment changed: {}", in_words(&environment_changes));
+        comparison.all_the_same = (across == Across::Asked).then(|| judgement.words.clone());
     }
-    Comparison { judgement, environment: None, environment_changes, set_aside: Vec::new() }
+    comparison.judgement = judgement;
+    comparison.say();
+    comparison
+}
+
+impl Comparison {
+    /// Puts the differences in another order, with what is known of each.
+    pub fn rank(&mut self, ranked: Vec<Known>) {
+        self.environment_changes = ranked;
+        self.say();
+    }
+
+    fn say(&mut self) {
+        if self.environment_changes.is_empty() {
+            return;
+        }
+        let differences: Vec<_> =
+            self.environment_changes.iter().map(|one| one.difference.clone()).collect();
+        let all_the_same = self.all_the_same.as_ref();
+        let rest = all_the_same.map_or(String::new(), |words| format!("; all the same: {words}"));
+        self.judgement.words = format!("environment changed: {}{rest}", in_words(&differences));
+    }
 }
 
 /// The environment in which the side with fewer runs has most; the smaller id where equal.
@@ -183,6 +258,7 @@ fn sides(points: &[PointSides], keep: impl Fn(EnvironmentId) -> bool) -> Vec<Sid
         .iter()
         .map(|point| Sides {
             history: History::Builds(builds(&point.earlier)),
+            noise_floor: point.noise_floor,
             ..Sides::new(point.tasks, kept(&point.base), kept(&point.head))
         })
         .collect()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use super::EnvironmentId;
+use super::{EnvironmentId, SeriesId};
 
 /// A set of facts about a machine that can change without changing the machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,42 @@ pub struct Difference {
     pub before: Option<String>,
     /// Value on the second side.
     pub after: Option<String>,
+}
+
+/// What a change of environment did to one series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effect {
+    /// The series.
+    pub series: SeriesId,
+    /// Where the runs before it ran.
+    pub from: EnvironmentId,
+    /// Where the runs after it ran.
+    pub to: EnvironmentId,
+    /// Whether the level moved.
+    pub moved: bool,
+}
+
+/// A difference, and what earlier changes of its field did to results.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Known {
+    /// The difference.
+    #[serde(flatten)]
+    pub difference: Difference,
+    /// Changes of this field seen in histories, of one series each.
+    pub changes: i64,
+    /// Those after which the level was another one.
+    pub moved: i64,
+}
+
+impl Known {
+    /// `moved results in 9 of 10 earlier changes`.
+    pub fn words(&self) -> String {
+        match (self.changes, self.moved) {
+            (0, _) => "no earlier change of it is known".into(),
+            (1, 1) => "moved results in the 1 earlier change".into(),
+            (changes, moved) => format!("moved results in {moved} of {changes} earlier changes"),
+        }
+    }
 }
 
 /// SHA-256 of the facts as JSON with sorted keys.

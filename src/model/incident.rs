@@ -155,8 +155,8 @@ pub struct Event {
     pub id: i64,
     /// When.
     pub at: OffsetDateTime,
-    /// `opened`, `step_joined`, `step_left`, `step_moved`, `step_retracted`, `state_changed` or
-    /// `mailed`.
+    /// `opened`, `moved`, `step_joined`, `step_left`, `step_moved`, `step_retracted`,
+    /// `state_changed` or `mailed`.
     pub kind: String,
     /// What exactly; a sentence for people under `words`.
     pub detail: serde_json::Value,

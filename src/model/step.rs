@@ -1,6 +1,7 @@
 //! A step: a change found in a series, and why it is believed.
 
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 
 use super::range::Range;
 use super::{
@@ -105,6 +106,8 @@ pub struct HistoryRow {
     pub rank: i64,
     /// Environment of the run.
     pub environment: EnvironmentId,
+    /// When the run ended.
+    pub finished_at: OffsetDateTime,
     /// Its samples, in order of time.
     pub samples: Vec<f64>,
     /// Their mean.

@@ -16,9 +16,11 @@ use crate::chart::{ComparePlot, CompareRow, CurvePlot, Size, svg};
 use crate::db;
 use crate::detect::beside::{Beside, beside, mean_name};
 use crate::detect::evidence::change_of;
+use crate::detect::explain;
+use crate::detect::floor::Floor;
 use crate::detect::history::direction_of;
 use crate::detect::policy;
-use crate::detect::two_sides::{Comparison, PointJudgement, PointSides};
+use crate::detect::two_sides::{Across, Comparison, PointJudgement, PointSides};
 use crate::error::{Error, Result};
 use crate::format;
 use crate::model::step::Change;
@@ -34,6 +36,7 @@ pub struct Choice {
     base: Option<String>,
     head: Option<String>,
     metric: Option<String>,
+    environments: Option<String>,
 }
 
 /// One point.
@@ -97,8 +100,12 @@ pub struct CompareView {
     pub mean: &'static str,
     /// Our rule in a sentence, from its limits.
     pub rule: String,
+    /// The noise floor here, in a sentence.
+    pub floor: String,
     /// Whether both sides ran in one environment.
     pub environment_words: &'static str,
+    /// Address that compares across environments, where they differ and that was not asked.
+    pub across: Option<String>,
     /// What differs where no environment is shared.
     pub environment_changes: EnvironmentChanges,
     /// Runs left out, in sentences.
@@ -130,8 +137,36 @@ async fn view(app: &App, choice: &Choice) -> Result<CompareView> {
     let of = |all: Vec<Measurement>| sides::of_metric(&all, &series, &metric.name);
     let base_runs = of(sides::load(app, &curve, base.id).await?);
     let head_runs = of(sides::load(app, &curve, head.id).await?);
-    let judged = sides::judge(app, &curve, &base_runs, &head_runs, &metric).await?;
-    Ok(filled(&curve, (&base, &head), &metric, (&base_runs, &head_runs), &judged))
+    let asked = choice.environments.as_deref();
+    let across = Across::parse(asked).ok_or_else(|| {
+        Error::query("environments", format!("must be {} where it is given", Across::WORD))
+    })?;
+    let judged = sides::judge(app, &curve, &base_runs, &head_runs, &metric, across).await?;
+    let mut view = filled(&curve, (&base, &head), &metric, (&base_runs, &head_runs), &judged);
+    view.across = across_address(&curve, (&base, &head), &metric, across, &judged.comparison);
+    Ok(view)
+}
+
+/// Where the sides are compared though their environments differ; none where they are already, or
+/// share one.
+fn across_address(
+    curve: &Curve,
+    (base, head): (&Revision, &Revision),
+    metric: &Metric,
+    across: Across,
+    comparison: &Comparison,
+) -> Option<String> {
+    let differ = across == Across::No && !comparison.environment_changes.is_empty();
+    differ.then(|| {
+        format!(
+            "/compare?curve={}&base={}&head={}&metric={}&environments={}",
+            curve.id,
+            base.commit,
+            head.commit,
+            metric.name,
+            Across::WORD
+        )
+    })
 }
 
 fn required<'a>(name: &'static str, value: &'a Option<String>) -> Result<&'a str> {
@@ -183,8 +218,10 @@ fn filled(
         words: judged.words(),
         metric: metric.full(),
         mean: mean_name(direction_of(metric.direction)),
-        rule: rule(),
+        rule: explain::two_sides_rule(),
+        floor: floor_words(&judged.floor),
         environment_words: environment_words(&judged.comparison),
+        across: None,
         environment_changes: EnvironmentChanges::new(&judged.comparison.environment_changes),
         set_aside: judged.comparison.set_aside.clone(),
         figure: ratios_figure(metric, judged),
@@ -197,24 +234,18 @@ fn environment_words(comparison: &Comparison) -> &'static str {
     match (comparison.environment, comparison.environment_changes.as_slice()) {
         (Some(_), _) => "The same on both sides: only runs of one environment were compared.",
         (None, []) => "One of the sides has no run of this metric on this curve.",
-        (None, _) => "The sides ran in different environments, so no point is called.",
+        (None, _) => {
+            "The sides ran in different environments, so no point is called. What moved results \
+             most often before stands first."
+        }
     }
 }
 
-/// The rule, stated from the limits in force.
-fn rule() -> String {
-    let policy = policy::two_sides();
-    format!(
-        "A point is called when the interval of head ÷ base excludes no change, at an error rate \
-         of {} over all points of the curve together, and the change exceeds {} %. {} earlier \
-         builds or more tell how far builds of one code lie apart; with fewer, a change that they \
-         might show as well is unconfirmed. Where half of the 95 % interval is wider than {} % \
-         there is not enough data. Each line below was evaluated in this order.",
-        policy.alpha,
-        policy.least_effect * 100.0,
-        policy::LEAST_BUILDS,
-        policy.widest * 100.0
-    )
+fn floor_words(floor: &Floor) -> String {
+    match floor.words() {
+        Some(words) => format!("Here: {words}."),
+        None => "No noise floor is known here: `scalewatch-runner calibrate` measures one.".into(),
+    }
 }
 
 fn rows(metric: &Metric, judged: &Judged) -> Vec<PointRow> {
@@ -253,7 +284,7 @@ fn ratios_figure(metric: &Metric, judged: &Judged) -> Figure {
     let row = |point: &PointJudgement| CompareRow {
         label: format::count(point.tasks as usize, "task"),
         ratio: point.ratio,
-        noise_floor: policy::two_sides().least_effect,
+        noise_floor: judged.floor.relative.max(policy::two_sides().least_effect),
         worse: change_of(point.verdict).map(|change| change == Change::Regression),
         note: match point.ratio {
             Some((ratio, _, _)) => format!("{}, {}", format::change(ratio), verdict(point)),

@@ -16,10 +16,12 @@ use crate::app::App;
 use crate::chart::{CurvePlot, Size, svg};
 use crate::db;
 use crate::detect::history::in_words;
+use crate::detect::severity;
 use crate::error::{Error, Result};
 use crate::format;
 use crate::model::environment::diff;
 use crate::model::incident::{Event, Incident, IncidentStep, Message};
+use crate::model::severity::Severity;
 use crate::model::{Curve, CurveId, IncidentId, Revision};
 
 /// Curves drawn before and after.
@@ -132,6 +134,8 @@ pub struct IncidentView {
     pub words: String,
     /// State in words.
     pub state: String,
+    /// Severity, and how it comes about; none where no step stands.
+    pub severity: Option<String>,
     /// The incident that took over its steps.
     pub merged_into: Option<i64>,
     /// What can be decided.
@@ -185,6 +189,7 @@ async fn view(app: &App, incident: &Incident) -> Result<IncidentView> {
         COMMITS,
     )
     .await?;
+    let severities = severity::list(&app.db, std::slice::from_ref(incident)).await?;
     let events = db::incident::list_events(&app.db, incident.id).await?;
     let messages = db::incident::list_messages(&app.db, incident.id).await?;
     let event = |event: &Event| EventRow {
@@ -202,6 +207,7 @@ async fn view(app: &App, incident: &Incident) -> Result<IncidentView> {
         class: class(incident.change),
         words: change_words(incident.change, incident.headline.ratio),
         state: incident.state_words(),
+        severity: severities.get(&incident.id).map(Severity::words),
         merged_into: incident.merged_into.map(|into| into.0),
         triage: TriageForm::new(incident),
         opened: When::new(incident.opened_at, now),

@@ -1,5 +1,7 @@
 //! `/incidents`: all incidents, or those in one state; and the rows other pages show of them.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::{Query, State};
@@ -12,9 +14,12 @@ use super::shown;
 use super::view::{Layout, Section, When};
 use crate::app::App;
 use crate::db;
+use crate::detect::severity;
 use crate::error::Error;
 use crate::format;
+use crate::model::IncidentId;
 use crate::model::incident::{Headline, Incident, State as IncidentState};
+use crate::model::severity::Severity;
 use crate::model::step::Change;
 
 /// Incidents on one page.
@@ -39,6 +44,10 @@ pub struct IncidentRow {
     pub machines: String,
     /// State in words.
     pub state: String,
+    /// Severity in a word; a dash where no step stands.
+    pub severity: &'static str,
+    /// How it comes about.
+    pub severity_words: String,
     /// When anything about it last changed.
     pub changed: When,
 }
@@ -49,7 +58,7 @@ pub struct IncidentRow {
 pub struct IncidentRows {
     /// What the list holds.
     pub caption: String,
-    /// Rows, newest first.
+    /// Rows, in the order of the list.
     pub rows: Vec<IncidentRow>,
 }
 
@@ -60,8 +69,10 @@ impl IncidentRows {
     pub fn new(
         caption: impl Into<String>,
         incidents: &[Incident],
+        severities: &BTreeMap<IncidentId, Severity>,
         now: OffsetDateTime,
     ) -> IncidentRows {
+        let severity = |incident: &Incident| severities.get(&incident.id);
         let row = |incident: &Incident| IncidentRow {
             id: incident.id.0,
             what: what(&incident.headline),
@@ -74,6 +85,8 @@ impl IncidentRows {
                 n => format::count(usize::try_from(n).unwrap_or(0), "machine"),
             },
             state: incident.state_words(),
+            severity: severity(incident).map_or("–", Severity::word),
+            severity_words: severity(incident).map_or("no step stands".into(), Severity::words),
             changed: When::new(incident.changed_at, now),
         };
         IncidentRows { caption: caption.into(), rows: incidents.iter().map(row).collect() }
@@ -155,6 +168,7 @@ pub async fn list(
 ) -> Result<Html<String>, Failure> {
     let (asked, states) = states(choice.state.as_deref().unwrap_or("open"))?;
     let incidents = db::incident::list(&app.db, &states, None, SHOWN).await?;
+    let severities = severity::list(&app.db, &incidents).await?;
     let one = |name: &'static str| StateChoice {
         name,
         href: format!("/incidents?state={name}"),
@@ -167,7 +181,7 @@ pub async fn list(
     shown(&IncidentsView {
         layout: Layout::new("Incidents", Section::Incidents),
         choices: ["open", "settled", "retracted", "all"].map(one).into(),
-        incidents: IncidentRows::new(caption, &incidents, app.clock.now()),
+        incidents: IncidentRows::new(caption, &incidents, &severities, app.clock.now()),
     })
 }
 

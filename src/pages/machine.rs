@@ -16,7 +16,7 @@ use crate::detect::history::in_words;
 use crate::error::{Error, Result};
 use crate::format;
 use crate::model::environment::{Environment, diff};
-use crate::model::{Curve, EnvironmentId, EnvironmentUse, Machine};
+use crate::model::{Curve, EnvironmentId, EnvironmentUse, Machine, NoiseFloor};
 
 /// Rows of each list.
 const SHOWN: i64 = 100;
@@ -30,6 +30,25 @@ pub struct EnvironmentRow {
     pub runs: i64,
     /// What differs from the stretch before.
     pub changes: String,
+}
+
+/// What identical code was seen to differ by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FloorRow {
+    /// Workload id.
+    pub workload: String,
+    /// Metric.
+    pub metric: String,
+    /// `±1.20 %`.
+    pub floor: String,
+    /// Where it was seen.
+    pub source: &'static str,
+    /// `10 pairs`.
+    pub observations: String,
+    /// When the newest of them was made.
+    pub seen: When,
+    /// Whether it is the widest of its workload and metric, and so counts.
+    pub counts: bool,
 }
 
 /// The page.
@@ -54,6 +73,8 @@ pub struct MachineView {
     pub environments: Vec<EnvironmentRow>,
     /// All facts of the newest.
     pub newest: Facts,
+    /// Noise floors, by workload and metric.
+    pub floors: Vec<FloorRow>,
     /// Address and title of each curve.
     pub curves: Vec<(String, String)>,
     /// Latest runs.
@@ -77,6 +98,7 @@ async fn view(app: &App, machine: &Machine) -> Result<MachineView> {
     let environments: BTreeMap<EnvironmentId, Environment> =
         environments.into_iter().map(|one| (one.id, one)).collect();
     let newest = uses.first().and_then(|one| environments.get(&one.environment));
+    let floors = db::noise::list_of_machine(&app.db, machine.id).await?;
     let curves = db::curve::Filter { machine: Some(machine.id), ..Default::default() };
     let curves = db::curve::list(&app.db, &curves, SHOWN).await?;
     let runs = db::run::Filter { machine: Some(machine.id), ..Default::default() };
@@ -95,6 +117,7 @@ async fn view(app: &App, machine: &Machine) -> Result<MachineView> {
             key_title: "fact",
             facts: newest.map(|one| one.facts.clone().into_iter().collect()).unwrap_or_default(),
         },
+        floors: floor_rows(&floors, now),
         curves: curves.iter().map(curve_link).collect(),
         runs: RunRows::new("Latest reports first", &runs, now),
     })
@@ -173,6 +196,28 @@ fn environment_rows(
         },
     };
     uses.iter().enumerate().map(row).collect()
+}
+
+fn floor_rows(floors: &[NoiseFloor], now: OffsetDateTime) -> Vec<FloorRow> {
+    let of_one =
+        |a: &NoiseFloor, b: &NoiseFloor| (&a.workload, &a.metric) == (&b.workload, &b.metric);
+    let rows = |floors: &[NoiseFloor]| {
+        let widest = floors.iter().map(|floor| floor.relative).fold(0.0, f64::max);
+        let row = |floor: &NoiseFloor| FloorRow {
+            workload: floor.workload.clone(),
+            metric: floor.metric.clone(),
+            floor: format!("±{:.2} %", floor.relative * 100.0),
+            source: floor.source.title(),
+            observations: format::count(
+                usize::try_from(floor.observations).unwrap_or(0),
+                floor.source.observation(),
+            ),
+            seen: When::new(floor.at, now),
+            counts: floor.relative == widest,
+        };
+        floors.iter().map(row).collect::<Vec<FloorRow>>()
+    };
+    floors.chunk_by(of_one).flat_map(rows).collect()
 }
 
 fn curve_link(curve: &Curve) -> (String, String) {

@@ -11,10 +11,11 @@ use super::shown;
 use super::view::{Layout, RunRows, Section, When};
 use crate::app::App;
 use crate::db;
+use crate::detect::severity;
 use crate::error::Result;
 use crate::format;
 use crate::model::Machine;
-use crate::model::incident::State as IncidentState;
+use crate::model::incident::{Incident, State as IncidentState};
 
 /// Incidents and runs shown.
 const SHOWN: i64 = 20;
@@ -72,7 +73,10 @@ pub async fn show(State(app): State<App>) -> Result<Html<String>, Failure> {
 async fn view(app: &App) -> Result<OverviewView> {
     let now = app.clock.now();
     let counts = db::pages_machine::count(&app.db).await?;
-    let incidents = db::incident::list(&app.db, &IncidentState::OPEN, None, SHOWN).await?;
+    let mut incidents = db::incident::list(&app.db, &IncidentState::OPEN, None, SHOWN).await?;
+    let severities = severity::list(&app.db, &incidents).await?;
+    let score = |incident: &Incident| severities.get(&incident.id).map_or(0.0, |one| one.score);
+    incidents.sort_by(|a, b| score(b).total_cmp(&score(a)));
     let machines = db::machine::list(&app.db).await?;
     let runs = db::run::list(&app.db, &db::run::Filter::default(), SHOWN).await?;
     let words = |n: i64, noun| format::count(usize::try_from(n).unwrap_or(0), noun);
@@ -85,7 +89,7 @@ async fn view(app: &App) -> Result<OverviewView> {
         due: counts.due,
         has_runs: counts.runs > 0,
         public_url: app.config.public_url.clone(),
-        incidents: IncidentRows::new("Newest first", &incidents, now),
+        incidents: IncidentRows::new("Gravest first", &incidents, &severities, now),
         machines: machines.iter().map(|machine| machine_row(machine, now)).collect(),
         runs: RunRows::new("Latest reports first", &runs, now),
     })

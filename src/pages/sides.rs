@@ -7,12 +7,14 @@ use super::metric::Metric;
 use crate::app::App;
 use crate::chart::{CurveLine, CurvePoint};
 use crate::db;
+use crate::detect::environments;
+use crate::detect::floor::Floor;
 use crate::detect::history::direction_of;
-use crate::detect::two_sides::{Comparison, PointSides, compare_curve, points};
+use crate::detect::two_sides::{Across, Comparison, PointSides, compare_curve, points};
 use crate::detect::{earlier, policy};
 use crate::error::Result;
 use crate::format;
-use crate::model::{Curve, EnvironmentId, Measurement, RevisionId, Series, SeriesId};
+use crate::model::{Curve, Difference, EnvironmentId, Measurement, RevisionId, Series, SeriesId};
 
 /// Everything measured on a curve at one revision, samples included.
 pub async fn load(app: &App, curve: &Curve, revision: RevisionId) -> Result<Vec<Measurement>> {
@@ -75,6 +77,8 @@ pub fn line(
 pub struct Judged {
     /// What was judged.
     pub points: Vec<PointSides>,
+    /// What identical code differs by here.
+    pub floor: Floor,
     /// The verdict.
     pub comparison: Comparison,
 }
@@ -86,16 +90,22 @@ pub async fn judge(
     base: &[Measurement],
     head: &[Measurement],
     metric: &Metric,
+    across: Across,
 ) -> Result<Judged> {
     let ids: BTreeSet<EnvironmentId> = base.iter().chain(head).map(|one| one.environment).collect();
     let ids: Vec<EnvironmentId> = ids.into_iter().collect();
     let environments = db::environment::list(&app.db, &ids).await?;
     let facts = environments.into_iter().map(|one| (one.id, one.facts)).collect();
+    let floors = db::noise::list_of_curve(&app.db, curve.machine, curve.id).await?;
+    let floor = Floor::of_sides(&floors, &metric.name);
     let earlier = earlier::load(&app.db, curve, &metric.name, base, head).await?;
-    let points = points(base, head, &earlier);
+    let points = points(base, head, &earlier, floor.relative);
     let direction = direction_of(metric.direction);
-    let comparison = compare_curve(&points, direction, &facts, &policy::two_sides());
-    Ok(Judged { points, comparison })
+    let mut comparison = compare_curve(&points, direction, &facts, &policy::two_sides(), across);
+    let differences: Vec<Difference> =
+        comparison.environment_changes.iter().map(|one| one.difference.clone()).collect();
+    comparison.rank(environments::ranked(&app.db, &differences).await?);
+    Ok(Judged { points, floor, comparison })
 }
 
 impl Judged {

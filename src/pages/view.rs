@@ -9,7 +9,7 @@ use time::format_description::well_known::Rfc3339;
 use super::assets;
 use crate::chart::Size;
 use crate::format;
-use crate::model::environment::Difference;
+use crate::model::environment::Known;
 
 /// A section of the site, as the bar at the top names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,24 +189,27 @@ pub struct ChangeRow {
     pub base: String,
     /// Value after, in words.
     pub head: String,
+    /// What earlier changes of it did, in words.
+    pub known: String,
 }
 
 /// What differs between two environments.
 #[derive(Debug, Clone, PartialEq, Eq, Template, Default)]
 #[template(path = "partials/environment_changes.html")]
 pub struct EnvironmentChanges {
-    /// In order of key.
+    /// What moved results most often first.
     pub changes: Vec<ChangeRow>,
 }
 
 impl EnvironmentChanges {
     /// From the fields that differ.
-    pub fn new(changes: &[Difference]) -> EnvironmentChanges {
+    pub fn new(changes: &[Known]) -> EnvironmentChanges {
         let words = |value: &Option<String>| value.clone().unwrap_or("not recorded".into());
-        let row = |change: &Difference| ChangeRow {
-            key: change.field.clone(),
-            base: words(&change.before),
-            head: words(&change.after),
+        let row = |change: &Known| ChangeRow {
+            key: change.difference.field.clone(),
+            base: words(&change.difference.before),
+            head: words(&change.difference.after),
+            known: change.words(),
         };
         EnvironmentChanges { changes: changes.iter().map(row).collect() }
     }

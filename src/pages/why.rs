@@ -12,7 +12,7 @@ use super::shown;
 use super::view::{Evidence, Layout, Section};
 use crate::app::App;
 use crate::db;
-use crate::detect::policy;
+use crate::detect::explain;
 use crate::error::Result;
 use crate::format;
 use crate::model::incident::{Incident, IncidentStep};
@@ -73,25 +73,9 @@ async fn view(app: &App, incident: &Incident) -> Result<WhyView> {
         layout: Layout::new(format!("Why incident {}", incident.id), Section::Incidents),
         id: incident.id.0,
         heading: what(&incident.headline),
-        rule: rule(),
+        rule: explain::step_rule(),
         steps: steps.iter().map(step_view).collect(),
     })
-}
-
-/// The rule, stated from the limits in force.
-fn rule() -> String {
-    let policy = policy::steps();
-    format!(
-        "A series has a step where its level changes by at least {} % and by at least {} robust \
-         scales, and where a rank statistic of the runs on both sides has a p of at most {}. A \
-         shift of {} scales needs only {} runs a side. Runs of another environment are never \
-         compared.",
-        policy.least_effect * 100.0,
-        policy.least_scales,
-        policy.largest_p,
-        policy.large_shift_scales,
-        policy.few_points
-    )
 }
 
 fn step_view(step: &IncidentStep) -> StepView {

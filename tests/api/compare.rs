@@ -1,8 +1,8 @@
 use scalewatch::db;
 use serde_json::{Value, json};
 
-use crate::support::history::{FAST, SLOW, upload, work};
-use crate::support::{Enrolled, Service, a_point, a_report};
+use crate::support::history::{FAST, SLOW, noisy, upload, work};
+use crate::support::{Answer, Enrolled, Service, a_point, a_report};
 
 /// `runs` runs of a revision, 10 samples at 1 and at 4 tasks each.
 async fn revision(service: &Service, enrolled: &Enrolled, position: i64, level: f64, kernel: &str) {
@@ -17,12 +17,16 @@ async fn revision(service: &Service, enrolled: &Enrolled, position: i64, level: 
 }
 
 async fn compare(service: &Service, base: i64, head: i64) -> Value {
-    let curve = service.get("/api/v1/curves").await.json()["items"][0]["id"].clone();
-    let commit = |position| a_report().at(position).build().revision.commit[..10].to_owned();
-    let path = format!("/api/v1/compare?curve={curve}&base={}&head={}", commit(base), commit(head));
-    let answer = service.get(&path).await;
+    let answer = compare_by(service, base, head, "").await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     answer.json()
+}
+
+async fn compare_by(service: &Service, base: i64, head: i64, rest: &str) -> Answer {
+    let curve = service.get("/api/v1/curves").await.json()["items"][0]["id"].clone();
+    let commit = |position| a_report().at(position).build().revision.commit[..10].to_owned();
+    let (base, head) = (commit(base), commit(head));
+    service.get(&format!("/api/v1/compare?curve={curve}&base={base}&head={head}{rest}")).await
 }
 
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
@@ -73,8 +77,75 @@ async fn sides_from_other_environments_are_not_called(pool: db::Pool) {
     for point in shown["points"].as_array().unwrap() {
         assert_eq!(point["verdict"], "environment changed");
     }
-    let change = json!({"field": "kernel.release", "before": "6.9.0", "after": "6.10.0"});
+    let change = json!({
+        "field": "kernel.release", "before": "6.9.0", "after": "6.10.0", "changes": 0, "moved": 0,
+    });
     assert_eq!(shown["environment_changes"], json!([change]));
+    assert_eq!(shown["points"][0]["ratio"], Value::Null, "not compared unless asked");
+    let asked = compare_by(&service, 1, 2, "&environments=across").await.json();
+    assert_eq!(asked["points"][0]["verdict"], "environment changed");
+    assert!((asked["points"][0]["ratio"]["value"].as_f64().unwrap() - 0.65).abs() < 0.01);
+    let other = compare_by(&service, 1, 2, "&environments=all").await;
+    assert_eq!(other.refusal().2.as_deref(), Some("environments"));
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn what_differs_is_ranked_by_how_often_such_a_change_moved_results_before(pool: db::Pool) {
+    let service = Service::on(pool);
+    let history = service.registered("history").await;
+    // The governor moved the level whenever it changed; the kernel never did.
+    for (position, governor, kernel, level) in [
+        (1, "performance", "6.9", 10_000.0),
+        (2, "powersave", "6.9", 6_000.0),
+        (3, "powersave", "6.10", 6_000.0),
+        (4, "performance", "6.10", 10_000.0),
+        (5, "performance", "6.11", 10_000.0),
+    ] {
+        upload_in(&service, &history, position, level, governor, kernel).await;
+    }
+    work(&service.app).await;
+    let other = service.registered("other").await;
+    upload_in(&service, &other, 1, 10_000.0, "performance", "6.9").await;
+    upload_in(&service, &other, 2, 10_000.0, "powersave", "6.12").await;
+    let curves = service.get("/api/v1/curves").await.json();
+    let of_other = |curve: &&Value| curve["machine_name"] == "other";
+    let curve = curves["items"].as_array().unwrap().iter().find(of_other).unwrap()["id"].clone();
+    let commit = |position| a_report().at(position).build().revision.commit;
+    let path = format!("/api/v1/compare?curve={curve}&base={}&head={}", commit(1), commit(2));
+    let shown = service.get(&path).await.json();
+    let ranked: Vec<(&str, i64, i64)> = shown["environment_changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            let count = |name: &str| one[name].as_i64().unwrap();
+            (one["field"].as_str().unwrap(), count("changes"), count("moved"))
+        })
+        .collect();
+    // Two task counts each: a change of the governor was crossed twice, the kernel's too.
+    assert_eq!(ranked, [("cpu.governor", 4, 4), ("kernel.release", 4, 0)]);
+    let words = shown["words"].as_str().unwrap();
+    assert!(words.starts_with("environment changed: cpu.governor performance → powersave, "));
+}
+
+/// Four runs at a revision in an environment.
+async fn upload_in(
+    service: &Service,
+    enrolled: &Enrolled,
+    position: i64,
+    level: f64,
+    governor: &str,
+    kernel: &str,
+) {
+    for run in 0..4 {
+        let samples = |tasks| noisy(position * 10 + run, tasks, level);
+        let points = vec![a_point(1, &samples(1)), a_point(4, &samples(4))];
+        let report = a_report().on(&enrolled.machine).at(position).with_points(points);
+        let report = report
+            .in_environment("cpu.governor", governor)
+            .in_environment("kernel.release", kernel);
+        service.accept(enrolled, &report.build()).await;
+    }
 }
 
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]

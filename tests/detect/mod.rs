@@ -1,11 +1,13 @@
 //! Detection without a service, and two sides of a curve.
 
+mod why;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
 use scalewatch::detect::history::Environments;
-use scalewatch::detect::policy;
-use scalewatch::detect::two_sides::{PointSides, SideRun, compare_curve};
+use scalewatch::detect::two_sides::{Across, Comparison, PointSides, SideRun};
+use scalewatch::detect::{policy, two_sides};
 use scalewatch::model::EnvironmentId;
 use stats::{Direction, Verdict};
 
@@ -117,17 +119,37 @@ fn facts() -> Environments {
 }
 
 fn point(base: Vec<SideRun>, head: Vec<SideRun>) -> PointSides {
-    PointSides { tasks: 1, base, head, earlier: Vec::new() }
+    PointSides { tasks: 1, base, head, earlier: Vec::new(), noise_floor: 0.0 }
+}
+
+fn compare(points: &[PointSides], across: Across) -> Comparison {
+    let policy = policy::two_sides();
+    two_sides::compare_curve(points, Direction::Higher, &facts(), &policy, across)
 }
 
 #[test]
 fn sides_of_different_environments_are_never_called_and_the_difference_is_named() {
     let points = [point(runs(1, 100.0, 0), runs(2, 60.0, 50))];
-    let found = compare_curve(&points, Direction::Higher, &facts(), &policy::two_sides());
+    let found = compare(&points, Across::No);
     assert_eq!(found.environment, None);
     assert_eq!(found.judgement.points[0].verdict, Verdict::EnvironmentChanged);
     assert_eq!(found.judgement.words, "environment changed: kernel.release 6.9 → 6.10");
-    assert_eq!(found.environment_changes[0].field, "kernel.release");
+    assert_eq!(found.environment_changes[0].difference.field, "kernel.release");
+    assert_eq!(found.judgement.points[0].ratio, None, "not compared unless asked");
+}
+
+#[test]
+fn sides_of_different_environments_are_compared_when_asked_and_still_not_called() {
+    let points = [point(runs(1, 100.0, 0), runs(2, 60.0, 50))];
+    let found = compare(&points, Across::Asked);
+    assert_eq!(found.judgement.points[0].verdict, Verdict::EnvironmentChanged);
+    let (ratio, ..) = found.judgement.points[0].ratio.expect("somebody asked");
+    assert!((0.59..0.61).contains(&ratio), "{ratio}");
+    let words = &found.judgement.words;
+    let begin = "environment changed: kernel.release 6.9 → 6.10; all the same: −";
+    assert!(words.starts_with(begin), "{words}");
+    let alike = [point(runs(1, 100.0, 0), runs(1, 60.0, 50))];
+    assert_eq!(compare(&alike, Across::Asked), compare(&alike, Across::No));
 }
 
 #[test]
@@ -135,7 +157,7 @@ fn only_runs_of_the_shared_environment_are_judged_and_the_others_are_named() {
     let mut head = runs(1, 60.0, 50);
     head.extend(runs(2, 500.0, 90));
     let points = [point(runs(1, 100.0, 0), head)];
-    let found = compare_curve(&points, Direction::Higher, &facts(), &policy::two_sides());
+    let found = compare(&points, Across::No);
     assert_eq!(found.environment, Some(EnvironmentId(1)));
     assert_eq!(found.judgement.points[0].verdict, Verdict::Regression);
     let (ratio, ..) = found.judgement.points[0].ratio.unwrap();
@@ -147,6 +169,6 @@ fn only_runs_of_the_shared_environment_are_judged_and_the_others_are_named() {
 #[test]
 fn a_side_without_runs_is_not_enough_data() {
     let points = [point(runs(1, 100.0, 0), Vec::new())];
-    let found = compare_curve(&points, Direction::Higher, &facts(), &policy::two_sides());
+    let found = compare(&points, Across::No);
     assert_eq!(found.judgement.points[0].verdict, Verdict::NotEnoughData);
 }

@@ -20,7 +20,8 @@ async fn an_incident_says_what_moved_since_when_and_who_was_told(pool: Pool) {
         &shown,
         &[
             "fallocate/append-truncate at 1, 2 and 4 tasks",
-            "state: new opened just now",
+            "state: new severe: ",
+            "noise units on 1 curve opened just now",
             "Operations per CPU-second",
             "ops/s, higher",
             "Before and after",

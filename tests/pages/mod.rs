@@ -4,6 +4,7 @@ mod curve;
 mod evidence;
 mod incident;
 mod machine_and_run;
+mod noise;
 pub mod read;
 mod triage;
 

@@ -7,9 +7,14 @@ use anyhow::{Context, bail, ensure};
 
 use super::register::{token_from_environment, warn_if_exposed};
 use super::{tell, values};
-use crate::agent::{Client, Drained, Patience, Server, Spool, StateDir, Stopped, Token, drain};
+use crate::agent::{
+    Answer, Client, Drained, Later, Patience, Server, Spool, StateDir, Stopped, Token, drain,
+};
+use crate::clock;
 use crate::compare::files::{Content, parse};
+use crate::compare::floors::Floors;
 use crate::exit::{Ended, Exit};
+use crate::machine;
 
 /// Rounds over the spool where no patience is asked for.
 const USUAL_ROUNDS: u32 = 3;
@@ -19,7 +24,7 @@ const USUAL_ROUNDS: u32 = 3;
 /// Reports of FILE are put into the spool first, then the whole spool is sent, oldest first. A
 /// report leaves the spool when the service holds it. One that the service refuses is set aside in
 /// `refused/` with the reason beside it. Sending twice changes nothing: the service knows each run
-/// by its UUID.
+/// by its UUID. The noise floors that `calibrate` found here go along.
 #[derive(clap::Args)]
 pub struct Args {
     /// Result files written by `run --json`
@@ -68,7 +73,13 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     for report in &reports {
         spool.put(report)?;
     }
-    destination.send(&spool)
+    let exit = destination.send(&spool)?;
+    let machine = machine::machine(state.path()?)?.id;
+    let floors = Floors::load(state.path()?, clock::now())?.of_machine(&machine);
+    if !floors.floors.is_empty() {
+        destination.send_floors(&machine, &floors)?;
+    }
+    Ok(exit)
 }
 
 impl Service {
@@ -152,6 +163,31 @@ impl Destination {
             None if drained.refused.is_empty() => Ok(Exit::Done),
             None => Ok(Exit::Refused),
         }
+    }
+}
+
+impl Destination {
+    /// Sends what `calibrate` found on this machine; what the service knows already changes nothing.
+    ///
+    /// # Errors
+    /// With the exit codes 4 (the token was refused) and 5 (no service).
+    fn send_floors(&self, machine: &str, floors: &wire::NoiseFloors) -> anyhow::Result<()> {
+        let path = format!("/api/v1/machines/{machine}/noise-floors");
+        let bytes = serde_json::to_vec(floors).context("cannot write JSON")?;
+        match self.client.post::<wire::FloorsKept>(&path, &bytes) {
+            Answer::Accepted(kept) => tell(&format!("{} noise floors new to it", kept.kept)),
+            Answer::Refused(refusal) => tell(&format!("noise floors refused: {refusal}")),
+            Answer::Unauthorised(refusal) => {
+                let words =
+                    format!("{} does not take the noise floors: {refusal}", self.client.server());
+                return Err(Ended::with(Exit::Refused, words));
+            }
+            Answer::Later(Later { words, .. }) | Answer::Unreachable(words) => {
+                let words = format!("{words}; the noise floors wait for the next upload");
+                return Err(Ended::with(Exit::Unreachable, words));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -97,6 +97,19 @@ impl Floors {
         self.known.push(floor);
     }
 
+    /// The floors of a machine, as they are sent to the service.
+    pub fn of_machine(&self, machine: &str) -> wire::NoiseFloors {
+        let of_it = self.known.iter().filter(|floor| floor.machine == machine);
+        let sent = |floor: &Floor| wire::NoiseFloor {
+            workload: floor.workload.clone(),
+            metric: floor.metric.clone(),
+            relative: floor.relative,
+            pairs: floor.pairs,
+            measured_at: floor.measured_at.clone(),
+        };
+        wire::NoiseFloors { floors: of_it.map(sent).collect() }
+    }
+
     /// The floor, where one is known.
     pub fn of(&self, machine: &str, workload: &str, metric: &str) -> Option<Aged> {
         let same = |floor: &&Floor| {

@@ -12,6 +12,7 @@ pub mod evidence;
 pub mod interval;
 pub mod lkp;
 pub mod mmtests;
+pub mod modes;
 mod order;
 pub mod random;
 pub mod rank;

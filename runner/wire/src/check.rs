@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::{
-    Artefact, Disturbance, FORMAT, Machine, Measured, Outcome, Point, Report, Revision, Source,
-    Window,
+    Artefact, Disturbance, FORMAT, Machine, Measured, NoiseFloors, Outcome, Point, Report,
+    Revision, Source, Window,
 };
 
 /// Limits of a report, shared by the runner, the service and the documentation.
@@ -33,6 +33,10 @@ pub mod limits {
     pub const PARENTS: usize = 64;
     /// Most artefacts of a report.
     pub const ARTEFACTS: usize = 1_024;
+    /// Most noise floors of one request.
+    pub const FLOORS: usize = 10_000;
+    /// Largest noise floor, relative.
+    pub const FLOOR: f64 = 10.0;
     /// Most ops or nanoseconds of one task in one window (2^53, exact in a double).
     pub const COUNT: u64 = 1 << 53;
 }
@@ -84,6 +88,29 @@ fn hex(value: &str, field: &str, lengths: std::ops::RangeInclusive<usize>) -> Ch
         field,
         format!("must be {} to {} lower-case hex digits", lengths.start(), lengths.end()),
     )
+}
+
+impl NoiseFloors {
+    /// Checks every limit that the types do not carry. Times are checked by the service.
+    ///
+    /// # Errors
+    /// The first field that breaks one.
+    pub fn check(&self) -> Result<(), Invalid> {
+        let most = format!("must have at most {} entries", limits::FLOORS);
+        require(self.floors.len() <= limits::FLOORS, "floors", most)?;
+        let mut seen = BTreeSet::new();
+        for (i, floor) in self.floors.iter().enumerate() {
+            let at = |field: &str| format!("floors[{i}].{field}");
+            name(&floor.workload, at("workload"))?;
+            name(&floor.metric, at("metric"))?;
+            let range = format!("must be 0 to {}", limits::FLOOR);
+            require((0.0..=limits::FLOOR).contains(&floor.relative), at("relative"), range)?;
+            require(floor.pairs > 0, at("pairs"), "must be at least 1")?;
+            let twice = "is there twice with this workload";
+            require(seen.insert((&floor.workload, &floor.metric)), at("metric"), twice)?;
+        }
+        Ok(())
+    }
 }
 
 impl Report {

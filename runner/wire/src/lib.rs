@@ -11,12 +11,14 @@ mod check;
 mod derive;
 mod machine;
 mod metric;
+mod noise;
 mod point;
 mod report;
 
 pub use check::{Invalid, limits};
 pub use machine::{Cache, Environment, Identity, Machine};
 pub use metric::{Direction, Metric, Source, Unit};
+pub use noise::{FloorsKept, NoiseFloor, NoiseFloors};
 pub use point::{
     Disturbance, DisturbedWindow, Failure, Measured, Outcome, Point, Window, profile_name,
 };

@@ -10,6 +10,7 @@ use crate::chart::points::levels;
 use crate::chart::{Band, HistoryColumn, HistoryDot, HistoryPlot, Size, svg};
 use crate::db;
 use crate::detect::history::in_words;
+use crate::detect::modes::{self, Mode, Modes};
 use crate::error::{Error, Result};
 use crate::format;
 use crate::model::environment::{Environment, diff};
@@ -94,7 +95,25 @@ pub async fn fill(
     view.task_choices = choices(curve, view.id, tasks, choice);
     view.history = Figure::two(caption, (WIDE, NARROW), |size| svg::history(&plot, size));
     view.history_rows = rows(&runs, &failed, app);
+    let last_step = steps.iter().map(|step| step.bad.rank).max();
+    view.modes = modes::of_newest_level(&runs, last_step).map(|modes| modes_words(&modes, metric));
     Ok(())
+}
+
+/// `Two modes: 65.0 k ops/s in 12 runs, 2.4 in a row; 100 k ops/s in 18 runs, 3.6 in a row; …`.
+fn modes_words(modes: &Modes, metric: &Metric) -> String {
+    let mode = |mode: Mode| {
+        let runs = format::count(mode.runs, "run");
+        let unit = metric.unit.symbol();
+        format!("{} {unit} in {runs}, {:.1} in a row", format::number(mode.value), mode.dwell)
+    };
+    format!(
+        "Two modes: {}; {}. The newest level goes from one to the other {} times, and a switch is \
+         no step.",
+        mode(modes.low),
+        mode(modes.high),
+        modes.switches
+    )
 }
 
 /// What the address asks for, else where the newest step lies, else the most tasks.

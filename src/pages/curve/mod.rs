@@ -21,6 +21,7 @@ use super::sides;
 use super::view::{Facts, Figure, Layout, Section, short_run};
 use crate::app::App;
 use crate::db;
+use crate::detect::two_sides::Across;
 use crate::error::{Error, Result};
 use crate::format;
 use crate::model::{Curve, CurveId, Measurement, Series};
@@ -94,6 +95,8 @@ pub struct CurveView {
     pub task_choices: Vec<TaskChoice>,
     /// The history's plot.
     pub history: Figure,
+    /// Two modes of the newest level, in sentences.
+    pub modes: Option<String>,
     /// Its figures, newest first.
     pub history_rows: Vec<HistoryRow>,
     /// What the workload does.
@@ -164,6 +167,7 @@ fn empty(curve: &Curve) -> CurveView {
         tables: Vec::new(),
         task_choices: Vec::new(),
         history: Figure::one("", String::new()),
+        modes: None,
         history_rows: Vec::new(),
         what: workload_words(&curve.workload),
         environment: Facts { caption: String::new(), key_title: "fact", facts: Vec::new() },
@@ -179,7 +183,7 @@ async fn verdict(
 ) -> Result<Option<VerdictLine>> {
     let Some(base_revision) = &chosen.base else { return Ok(None) };
     let of = |side| sides::of_metric(side, series, &primary.name);
-    let judged = sides::judge(app, curve, &of(base), &of(head), primary).await?;
+    let judged = sides::judge(app, curve, &of(base), &of(head), primary, Across::No).await?;
     let (base, head) = (&base_revision.commit, &chosen.head.commit);
     Ok(Some(VerdictLine {
         class: judged.class(),

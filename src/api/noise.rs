@@ -1,0 +1,105 @@
+//! Noise floors: those that a machine measured by A/A runs come in, all that are known go out.
+
+use axum::Json;
+use axum::extract::{Path, Request, State};
+use serde::Serialize;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use time::serde::rfc3339;
+
+use super::auth::Caller;
+use super::{Answer, Params, body, lookup};
+use crate::app::App;
+use crate::db;
+use crate::error::{Error, Result};
+use crate::model::noise::{NoiseFloor, Source};
+use crate::model::{Machine, Scope};
+
+/// Largest body, bytes.
+const BODY_BYTES: usize = 4 << 20;
+
+/// One floor from one source.
+#[derive(Debug, Serialize)]
+pub struct NoiseFloorView {
+    workload: String,
+    metric: String,
+    source: Source,
+    /// 0.01 is 1 %.
+    relative: f64,
+    observations: i64,
+    #[serde(with = "rfc3339")]
+    observed_at: OffsetDateTime,
+}
+
+impl From<NoiseFloor> for NoiseFloorView {
+    fn from(floor: NoiseFloor) -> NoiseFloorView {
+        NoiseFloorView {
+            workload: floor.workload,
+            metric: floor.metric,
+            source: floor.source,
+            relative: floor.relative,
+            observations: floor.observations,
+            observed_at: floor.at,
+        }
+    }
+}
+
+/// `GET /machines/{id}/noise-floors`: from every source, by workload and metric.
+pub async fn list(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Answer<Json<Vec<NoiseFloorView>>> {
+    params.finish()?;
+    let machine = lookup::machine(&app, &id).await?;
+    let floors = db::noise::list_of_machine(&app.db, machine.id).await?;
+    Ok(Json(floors.into_iter().map(NoiseFloorView::from).collect()))
+}
+
+/// `POST /machines/{id}/noise-floors`: keeps those that are newer than what is known, and has the
+/// curves of their workloads judged again.
+pub async fn put(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    caller: Caller,
+    request: Request,
+) -> Answer<Json<wire::FloorsKept>> {
+    caller.require(Scope::Upload)?;
+    let machine = lookup::machine(&app, &id).await?;
+    if caller.machine().is_some_and(|bound| bound != machine.id) {
+        return Err(Error::Forbidden("this token uploads for another machine").into());
+    }
+    let floors = body::read(request, BODY_BYTES, |floors: wire::NoiseFloors| {
+        floors.check()?;
+        dated(floors)
+    })
+    .await?;
+    Ok(Json(wire::FloorsKept { kept: store(&app, &machine, &floors).await? }))
+}
+
+fn dated(floors: wire::NoiseFloors) -> Result<Vec<(wire::NoiseFloor, OffsetDateTime)>> {
+    let dated = |(i, floor): (usize, wire::NoiseFloor)| {
+        let at = OffsetDateTime::parse(&floor.measured_at, &Rfc3339).map_err(|_| {
+            Error::invalid(format!("floors[{i}].measured_at"), "must be RFC 3339 with an offset")
+        })?;
+        Ok((floor, at))
+    };
+    floors.floors.into_iter().enumerate().map(dated).collect()
+}
+
+async fn store(
+    app: &App,
+    machine: &Machine,
+    floors: &[(wire::NoiseFloor, OffsetDateTime)],
+) -> Result<usize> {
+    let mut tx = app.db.begin().await?;
+    let mut changed = Vec::new();
+    for (floor, at) in floors {
+        if db::noise::put_calibrated(&mut tx, machine.id, floor, *at).await? {
+            changed.push(floor.workload.clone());
+        }
+    }
+    db::noise::mark_workloads_due(&mut tx, machine.id, &changed, app.clock.now()).await?;
+    tx.commit().await?;
+    Ok(changed.len())
+}

@@ -1,0 +1,60 @@
+//! Verdicts in plain text, to be read in a terminal and checked by hand.
+
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::IntoResponse;
+
+use super::compare::{self, Compared};
+use super::{Answer, Params};
+use crate::app::App;
+use crate::db;
+use crate::detect::explain;
+use crate::error::Error;
+use crate::model::IncidentId;
+
+/// Plain text as an answer.
+type Text = ([(header::HeaderName, &'static str); 1], String);
+
+fn text(text: String) -> Text {
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text)
+}
+
+/// `GET /incidents/{id}/why`: the rule, and each step with everything it rests on.
+pub async fn incident(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Answer<impl IntoResponse> {
+    params.finish()?;
+    let id: IncidentId = id.parse().map_err(|_| Error::NotFound("incident"))?;
+    let incident = db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))?;
+    let steps = db::incident_step::list(&app.db, incident.id).await?;
+    let mut told = explain::step_rule();
+    for step in &steps {
+        told += "\n\n";
+        told += explain::step(step).trim_end();
+    }
+    Ok(text(told + "\n"))
+}
+
+/// `GET /compare/why`, with the parameters of `/compare`: the rule, the verdict over the curve, and
+/// each point with everything it rests on.
+pub async fn compare(State(app): State<App>, params: Params) -> Answer<impl IntoResponse> {
+    let Compared { series, comparison, floor, .. } = compare::compared(&app, params).await?;
+    let mut told = explain::two_sides_rule();
+    if let Some(floor) = floor.words() {
+        told += &format!(" Here: {floor}.");
+    }
+    told += &format!("\n\n{}: {}\n", series.metric, comparison.judgement.words);
+    for known in &comparison.environment_changes {
+        told += &format!("  {}: {}\n", known.difference.field, known.words());
+    }
+    for sentence in &comparison.set_aside {
+        told += &format!("  {sentence}\n");
+    }
+    for point in &comparison.judgement.points {
+        told += "\n";
+        told += &explain::point(point.tasks, &point.words(), &(&point.evidence).into());
+    }
+    Ok(text(told))
+}
