@@ -2,3 +2,4 @@
 
 mod both_halves;
 mod in_process;
+mod late_point;
