@@ -244,7 +244,7 @@ fn environment_words(comparison: &Comparison) -> &'static str {
 fn floor_words(floor: &Floor) -> String {
     match floor.words() {
         Some(words) => format!("Here: {words}."),
-        None => "No noise floor is known here: `scalewatch-runner calibrate` measures one.".into(),
+        None => "No noise floor of A/A runs is known here.".into(),
     }
 }
 

@@ -48,6 +48,7 @@ async fn read(browser: &Browser, service: &Service) -> Result<()> {
     expect_text(browser, &scene::commit(scene::CULPRIT)[..10]).await?;
     expect_text(browser, "−11.").await?;
     check(browser, "incident").await?;
+    decide(browser, service).await?;
 
     browser.client.find(Locator::LinkText("why")).await?.click().await?;
     expect_text(browser, "decides").await?;
@@ -76,6 +77,20 @@ async fn read(browser: &Browser, service: &Service) -> Result<()> {
     browser.client.find(Locator::Css("a[href^='/runs/']")).await?.click().await?;
     expect_text(browser, "every window").await?;
     check(browser, "run").await
+}
+
+/// Acknowledges the incident shown, by the form and without a script.
+async fn decide(browser: &Browser, service: &Service) -> Result<()> {
+    browser.client.find(Locator::Css("details.triage summary")).await?.click().await?;
+    check(browser, "decide").await?;
+    let token = browser.client.find(Locator::Css("input[name='token']")).await?;
+    token.send_keys(&service.token("triage")?).await?;
+    let note = browser.client.find(Locator::Css("input[name='note']")).await?;
+    note.send_keys("group lock, see the flame graphs").await?;
+    browser.client.find(Locator::Css("button[value='acknowledged']")).await?.click().await?;
+    expect_text(browser, "state: acknowledged").await?;
+    expect_text(browser, "group lock, see the flame graphs").await?;
+    check(browser, "decided").await
 }
 
 /// Registers both machines and uploads their reports as a runner does.
