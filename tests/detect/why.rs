@@ -4,6 +4,8 @@
 use std::path::Path;
 
 use scalewatch::db::Pool;
+use scalewatch::detect::policy;
+use scalewatch::model::severity::{MOST_UNITS, WORDS};
 
 use crate::support::history::{FAST, SLOW, a_run, noisy, upload, work};
 use crate::support::{Enrolled, Service, a_point, a_report};
@@ -119,4 +121,22 @@ async fn what_is_not_there_is_not_explained(pool: Pool) {
     upload(&service, &box_a, [1], FAST).await;
     assert_eq!(service.get("/api/v1/incidents/1/why").await.status, 404);
     assert_eq!(service.get("/api/v1/compare/why").await.status, 400);
+}
+
+#[test]
+fn the_text_on_incidents_states_the_limits_in_force() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(folder.join("docs/incidents.md")).expect("it is there");
+    let text = text.replace('\n', " ");
+    let [(severe, _), (serious, _), (moderate, _)] = WORDS;
+    let percent = |share: f64| format!("{} %", share * 100.0);
+    for words in [
+        format!("From {severe} on *severe*, from {serious} *serious*, from {moderate} *moderate*"),
+        format!("({}), at most {MOST_UNITS};", percent(policy::steps().least_effect)),
+        format!("a history of {} builds or more", policy::LEAST_BUILDS),
+        format!("at most {}, so that", percent(policy::REFUTED_CEILING)),
+        format!("at least {} of the step", percent(policy::RETURNED_SHARE)),
+    ] {
+        assert!(text.contains(&words), "`{words}` is not said");
+    }
 }
