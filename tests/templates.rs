@@ -4,8 +4,8 @@ use askama::Template;
 use scalewatch::chart::{CurveLine, CurvePlot, CurvePoint, Size, svg};
 use scalewatch::pages::compare::{CompareView, PointRow};
 use scalewatch::pages::curve::{
-    Cell, CurveView, HistoryRow, MetricTable, RevisionOption, RunFigures, TableRow, TaskChoice,
-    VerdictLine,
+    Cell, CurveView, HistoryRow, LawCells, MetricTable, RevisionOption, RunFigures, ScalingChange,
+    ScalingRow, ScalingView, TableRow, TaskChoice, VerdictLine,
 };
 use scalewatch::pages::curves::{CurveRow, CurvesView};
 use scalewatch::pages::evidence::{CounterRow, StepEvidence};
@@ -297,6 +297,7 @@ impl Sample<'_> {
             primary_title: self.text(),
             main_figure: self.figure(),
             beside: self.many(|_| self.figure()),
+            scaling: self.scaling(),
             small_figures: self.many(|_| self.figure()),
             tables: self.many(|_| self.table()),
             task_choices: self.many(task),
@@ -306,6 +307,25 @@ impl Sample<'_> {
             what: (self.0 > 1).then_some("A control."),
             environment: self.facts(),
         }
+    }
+
+    fn scaling(self) -> ScalingView {
+        let law = |_| LawCells {
+            contention: self.text(),
+            coherency: self.text(),
+            knee: self.text(),
+            peak: self.text(),
+            shape: "bending",
+            misfit: self.text(),
+            outliers: self.text(),
+        };
+        let row = |index: usize| ScalingRow {
+            side: self.text(),
+            law: (index == 0).then(|| law(index)),
+            refusal: self.text(),
+        };
+        let change = |_| ScalingChange { class: "regression", words: self.text() };
+        ScalingView { rows: self.many(row), changes: self.many(change) }
     }
 
     fn compare(self) -> CompareView {

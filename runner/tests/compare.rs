@@ -92,6 +92,25 @@ fn what_did_not_change_passes_and_says_within_what() {
 }
 
 #[test]
+fn the_law_of_scaling_stands_under_its_curve_with_what_differs() {
+    let total = |n: u32, contention: f64| -> (u32, f64) {
+        (n, 1000.0 * f64::from(n) / (1.0 + contention * f64::from(n - 1)))
+    };
+    let curve = |contention| [1, 2, 4, 8, 16, 32].map(|n| total(n, contention));
+    let columns = two(runs(1, 3, BASE, &curve(0.03)), runs(11, 3, HEAD, &curve(0.1)));
+    let (judged, _) = usual(&columns);
+    let text = table::render(&columns, &judged[0]);
+    assert!(text.contains("68ac5b3c8d: contention 3.0 % ("), "{text}");
+    assert!(text.contains("5387c90490: contention 10 % ("), "{text}");
+    assert!(text.contains("no peak up to 32 tasks"), "{text}");
+    assert!(text.contains("\nregression: contention 3.0 % → 10 %\n"), "{text}");
+    assert!(!table::render(&columns, &judged[1]).contains("contention"), "only once a curve");
+    let columns = two(runs(1, 3, BASE, &curve(0.03)[..3]), runs(11, 3, HEAD, &curve(0.1)[..3]));
+    let text = table::render(&columns, &usual(&columns).0[0]);
+    assert!(text.contains("no law of scaling fitted: 3 task counts with positive"), "{text}");
+}
+
+#[test]
 fn earlier_builds_tell_a_change_from_another_build_and_the_gate_waits_for_them() {
     let columns = two(runs(1, 5, BASE, &[(1, 50_000.0)]), runs(11, 5, HEAD, &[(1, 49_200.0)]));
     assert_eq!(verdicts(&usual(&columns).0[0]), [(1, Verdict::Regression)]);

@@ -7,12 +7,14 @@ use axum::extract::{Path, State};
 use serde::Serialize;
 
 use super::page::Page;
+use super::scaling::ScalingView;
 use super::series::SeriesView;
 use super::values::Estimate;
 use super::{Answer, Params, lookup};
 use crate::app::App;
 use crate::db;
 use crate::detect::middle::middle;
+use crate::detect::scaling;
 use crate::error::Error;
 use crate::model::{Curve, CurveId, Measurement, Series};
 
@@ -71,6 +73,9 @@ pub struct CurveDetail {
     unit: wire::Unit,
     direction: wire::Direction,
     series: Vec<SeriesView>,
+    /// How the metric scales at the newest of the revisions; null where it counts no work of all
+    /// tasks together.
+    scaling: Option<ScalingView>,
     revisions: Vec<RevisionView>,
 }
 
@@ -115,6 +120,8 @@ pub async fn show(
         ..Default::default()
     };
     let measurements = db::history::list(&app.db, &curve, &filter, true).await?;
+    let scaling = scaling::applies(shown.unit, shown.direction);
+    let scaling = scaling.then(|| ScalingView::of_newest(&measurements)).flatten();
     Ok(Json(CurveDetail {
         curve: curve.into(),
         branch: branch.map(|branch| branch.name),
@@ -122,6 +129,7 @@ pub async fn show(
         unit: shown.unit,
         direction: shown.direction,
         series: series.into_iter().map(SeriesView::from).collect(),
+        scaling,
         revisions: by_revision(measurements),
     }))
 }

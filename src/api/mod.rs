@@ -17,6 +17,7 @@ mod page;
 mod params;
 mod run;
 mod runs;
+mod scaling;
 mod series;
 mod values;
 mod weights;

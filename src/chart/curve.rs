@@ -8,7 +8,7 @@ use super::frame::{Frame, LINE_PX};
 use super::palette::{self, MUTED, SURFACE};
 use super::pen::{Align, Pen, fit, text_width};
 use super::scale::{Linear, Tasks};
-use super::{CurveLine, CurvePlot, Size};
+use super::{CurveLine, CurvePlot, Size, law};
 
 /// Dash patterns by line; none is a solid line. Base is dashed, head solid.
 const DASHES: [Option<(f64, f64)>; 4] =
@@ -29,6 +29,9 @@ pub(super) fn draw<DB: DrawingBackend>(pen: &mut Pen<'_, DB>, plot: &CurvePlot, 
     draw_topology(pen, &frame, &x, plot);
     if let Some(slope) = plot.ideal.filter(|slope| *slope > 0.0) {
         draw_ideal(pen, &frame, (&x, &y), slope, &counts);
+    }
+    for (index, fitted) in &plot.laws {
+        law::draw(pen, &frame, (&x, &y), (*index, fitted), &counts);
     }
     for index in 0..plot.lines.len() {
         draw_line(pen, &frame, (&x, &y), plot, index);
@@ -52,7 +55,7 @@ fn task_counts(plot: &CurvePlot) -> Vec<u32> {
 }
 
 /// Position of a task count: the first and the last stand clear of the edges.
-fn inset(frame: &Frame, share: f64) -> f64 {
+pub(super) fn inset(frame: &Frame, share: f64) -> f64 {
     let margin = 12.0 / (frame.right - frame.left);
     frame.x(margin + share * (1.0 - 2.0 * margin))
 }

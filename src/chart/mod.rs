@@ -10,6 +10,7 @@ mod curve;
 pub mod flame;
 mod frame;
 mod history;
+mod law;
 mod palette;
 mod pen;
 pub mod png;
@@ -49,6 +50,18 @@ pub struct CurveLine {
     pub points: Vec<CurvePoint>,
 }
 
+/// The law of scaling fitted to a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FittedLaw {
+    /// The law.
+    pub law: stats::curve::Law,
+    /// Task count at which perfect scaling would reach the greatest throughput; none beyond what was
+    /// measured.
+    pub knee: Option<f64>,
+    /// Task count of the greatest throughput; none beyond what was measured.
+    pub peak: Option<f64>,
+}
+
 /// A metric against tasks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CurvePlot {
@@ -60,6 +73,9 @@ pub struct CurvePlot {
     pub topology: Vec<(u32, String)>,
     /// Value of one task on the ideal line, which grows with the task count; none for no line.
     pub ideal: Option<f64>,
+    /// Laws fitted to the lines, each with the index of its line; drawn thin, with marks where they
+    /// bend and peak.
+    pub laws: Vec<(usize, FittedLaw)>,
 }
 
 /// One run in a history.

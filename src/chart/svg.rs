@@ -90,7 +90,13 @@ mod tests {
             lines: labels.iter().enumerate().map(line).collect(),
             topology: vec![(32, "cores full".into()), (64, "SMT".into())],
             ideal: Some(295e3),
+            laws: vec![(0, a_law())],
         }
+    }
+
+    fn a_law() -> crate::chart::FittedLaw {
+        let law = stats::curve::Law { one: 295e3, contention: 0.9, coherency: 0.001 };
+        crate::chart::FittedLaw { law, knee: law.knee(), peak: law.peak() }
     }
 
     fn a_history() -> HistoryPlot {

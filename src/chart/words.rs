@@ -8,13 +8,28 @@ impl CurvePlot {
     /// 141 k at 64. head is 11.8 % below base at 16 tasks, where they differ most.`
     pub fn sentence(&self) -> String {
         let mut text = format!("{}, against tasks.", self.y_title);
-        for line in &self.lines {
+        for (index, line) in self.lines.iter().enumerate() {
             text += &line_sentence(line);
+            let fitted = self.laws.iter().find(|(of, _)| *of == index);
+            text += &fitted.map_or_else(String::new, |(_, fitted)| law_sentence(fitted));
         }
         if let [base, head, ..] = self.lines.as_slice() {
             text += &difference_sentence(base, head);
         }
         text
+    }
+}
+
+/// E.g. ` By the law fitted it bends at 9 and peaks at 14 tasks.`
+fn law_sentence(fitted: &super::FittedLaw) -> String {
+    let at = |word: &str, tasks: f64| format!("{word} at {tasks:.0}");
+    let marks: Vec<String> = [("bends", fitted.knee), ("peaks", fitted.peak)]
+        .into_iter()
+        .filter_map(|(word, tasks)| tasks.map(|tasks| at(word, tasks)))
+        .collect();
+    match marks.is_empty() {
+        true => String::new(),
+        false => format!(" By the law fitted it {} tasks.", marks.join(" and ")),
     }
 }
 

@@ -15,6 +15,7 @@ pub mod modes;
 pub mod neighbour;
 pub mod offline;
 pub mod policy;
+pub mod scaling;
 pub mod severity;
 pub mod two_sides;
 

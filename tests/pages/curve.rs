@@ -4,8 +4,8 @@ use scalewatch::db::Pool;
 use wire::{Failure, Outcome};
 
 use super::{assert_shows, link, page};
-use crate::support::history::{FAST, SLOW, a_run, upload, upload_regression, work};
-use crate::support::{Service, a_report};
+use crate::support::history::{FAST, SLOW, a_run, noisy, upload, upload_regression, work};
+use crate::support::{Service, a_point, a_report};
 
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
 async fn a_curve_is_held_against_the_last_revision_before_its_step(pool: Pool) {
@@ -30,10 +30,47 @@ async fn a_curve_is_held_against_the_last_revision_before_its_step(pool: Pool) {
             "Each task grows its own file to 1 MiB",
             "kernel.release",
             "incident 1, −3",
+            "no law fitted: 3 task counts with positive values, 4 needed",
         ],
     );
     assert!(shown.links.iter().any(|address| address.starts_with("/compare?curve=")));
     assert!(shown.links.iter().filter(|address| address.starts_with("/runs/")).count() == 11);
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn a_curve_that_bends_earlier_says_so_in_its_own_section_and_in_the_api(pool: Pool) {
+    let service = Service::on(pool);
+    let box_a = service.registered("box-a").await;
+    let run = |position: i64, contention: f64| {
+        let total = |n: u32| 1000.0 * f64::from(n) / (1.0 + contention * f64::from(n - 1));
+        let points = [1, 2, 4, 8, 16, 32].map(|tasks| {
+            let noise = noisy(position, tasks, total(tasks) / f64::from(tasks));
+            a_point(tasks, &noise)
+        });
+        a_report().on(&box_a.machine).at(position).with_points(points.to_vec())
+    };
+    service.accept(&box_a, &run(1, 0.03).build()).await;
+    service.accept(&box_a, &run(2, 0.12).build()).await;
+    let curve = link(&page(&service, "/curves").await, "/curves/");
+    let shown = page(&service, &curve).await;
+    assert_shows(
+        &shown,
+        &[
+            "How it scales",
+            "contention σ",
+            "bending",
+            "beyond 32",
+            "regression: contention 3",
+            "→ 12 %",
+        ],
+    );
+    let api = service.get(&format!("/api/v1{curve}")).await.json();
+    let law = &api["scaling"]["law"];
+    let contention = law["contention"]["value"].as_f64().unwrap();
+    assert!((contention - 0.12).abs() < 0.01, "{api}");
+    assert_eq!(law["shape"], "bending");
+    assert!(law["peak"].is_null() || law["peak"]["low"].as_f64().unwrap() > 32.0, "{api}");
+    assert!(api["scaling"]["words"].as_str().unwrap().starts_with("contention 12 %"), "{api}");
 }
 
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]

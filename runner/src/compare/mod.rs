@@ -14,6 +14,7 @@ pub mod json;
 pub mod judge;
 pub mod lkp;
 pub mod mmtests;
+pub mod scaling;
 mod shapes;
 pub mod table;
 pub mod unixbench;

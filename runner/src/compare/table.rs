@@ -8,7 +8,7 @@ use stats::two_sides::PointJudgement;
 use super::curves::{self, Unpaired};
 use super::files::{Column, short_commit};
 use super::judge::{self, Against, Beside, Judged};
-use super::mmtests;
+use super::{mmtests, scaling};
 use crate::show::{figures, text_table};
 
 /// Who is compared with whom: one line a column.
@@ -108,6 +108,7 @@ pub fn render(columns: &[Column], judged: &Judged) -> String {
     let mut out = verdict(columns, judged);
     for against in &judged.against {
         out.push_str(&figures_of(columns, judged, against));
+        out.push_str(&scaling::lines(columns, judged, against));
         out.push('\n');
     }
     out

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use wire::{Measured, Outcome, Point};
 
 use crate::compare::curves::parameters_in_words;
+use crate::compare::scaling;
 use crate::show::figures::{counted, short, short_or_dash};
 use crate::show::text_table::{self, Head, number};
 
@@ -44,6 +45,9 @@ fn curve(mut points: Vec<&Point>) -> String {
     if !measured.is_empty() {
         let (heads, rows) = figures_of(&measured);
         out.push_str(&text_table::render(&heads, rows));
+        if let Some(words) = scaling::in_words(&totals(&measured)) {
+            let _ = writeln!(out, "{words}");
+        }
     }
     for point in points {
         if let Outcome::Failed(failure) = &point.outcome {
@@ -52,6 +56,16 @@ fn curve(mut points: Vec<&Point>) -> String {
         }
     }
     out
+}
+
+/// The values of the total at each task count, where it counts work of all tasks together.
+fn totals(measured: &[(u32, &Measured)]) -> Vec<stats::curve::Point> {
+    let of = |(tasks, m): &(u32, &Measured)| {
+        let metric = m.metrics.iter().find(|metric| metric.name == TOTAL)?;
+        let applies = scaling::applies(metric.unit, metric.direction);
+        applies.then(|| stats::curve::Point { tasks: *tasks, runs: vec![m.values(metric)] })
+    };
+    measured.iter().filter_map(of).collect()
 }
 
 fn figures_of(measured: &[(u32, &Measured)]) -> (Vec<Head>, Vec<Vec<String>>) {

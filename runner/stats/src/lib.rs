@@ -2,12 +2,14 @@
 //!
 //! Read in this order: [`Sample`] (what everything takes), [`summary`], [`interval`], [`rank`]
 //! (what is computed), [`lkp`], [`mmtests`] and [`unixbench`] (other people's rules, as written),
-//! then the judgement: [`two_sides`] (base against head over a curve) and [`step`] (changes in a
-//! history), both of which return [`evidence`]. The service and `scalewatch-runner compare` call
-//! the same functions, so their verdicts never differ.
+//! then the judgement: [`two_sides`] (base against head over a curve), [`curve`] (how a curve
+//! scales, and whether it bends earlier) and [`step`] (changes in a history), all of which return
+//! [`evidence`]. The service and `scalewatch-runner compare` call the same functions, so their
+//! verdicts never differ.
 #![forbid(unsafe_code)]
 
 pub mod counters;
+pub mod curve;
 pub mod evidence;
 pub mod interval;
 pub mod lkp;

@@ -3,6 +3,7 @@
 mod history;
 mod plots;
 mod revisions;
+mod scaling;
 mod table;
 
 use askama::Template;
@@ -12,6 +13,7 @@ use serde::Deserialize;
 
 pub use history::{HistoryRow, RunFigures, TaskChoice};
 pub use revisions::RevisionOption;
+pub use scaling::{LawCells, ScalingChange, ScalingRow, ScalingView};
 pub use table::{Cell, MetricTable, TableRow};
 
 use super::failure::Failure;
@@ -87,6 +89,8 @@ pub struct CurveView {
     pub main_figure: Figure,
     /// Per task, scalability.
     pub beside: Vec<Figure>,
+    /// The law of scaling.
+    pub scaling: ScalingView,
     /// Every other metric.
     pub small_figures: Vec<Figure>,
     /// The figures of every plot.
@@ -163,6 +167,7 @@ fn empty(curve: &Curve) -> CurveView {
         primary_title: String::new(),
         main_figure: Figure::one("", String::new()),
         beside: Vec::new(),
+        scaling: ScalingView::default(),
         small_figures: Vec::new(),
         tables: Vec::new(),
         task_choices: Vec::new(),
@@ -208,15 +213,22 @@ fn fill_figures(
     let pooled =
         |side, metric: &Metric| sides::by_tasks(&sides::of_metric(side, series, &metric.name));
     for (index, metric) in metrics.iter().enumerate() {
+        let of = |side| sides::of_metric(side, series, &metric.name);
+        let (scaling, laws) = match index {
+            0 => scaling::of(metric, (&of(base), &of(head))),
+            _ => Default::default(),
+        };
         let sides = plots::Sides {
             base: (!base.is_empty()).then(|| (sides::label(base, "base"), pooled(base, metric))),
             head: (sides::label(head, "head"), pooled(head, metric)),
             topology: topology.to_vec(),
+            laws,
         };
         if index == 0 {
             view.primary_title = metric.title();
             view.main_figure = plots::main(metric, &sides);
             view.beside = plots::derived(metric, &sides);
+            view.scaling = scaling;
         } else {
             view.small_figures.push(plots::small(metric, &sides));
         }

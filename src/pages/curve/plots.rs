@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Figure, Metric};
-use crate::chart::{CurveLine, CurvePlot, Size, svg};
+use crate::chart::{CurveLine, CurvePlot, FittedLaw, Size, svg};
 use crate::pages::sides::line;
 
 const WIDE: Size = Size { width: 660, height: 372 };
@@ -20,6 +20,8 @@ pub struct Sides {
     pub head: (String, BTreeMap<u32, Vec<f64>>),
     /// Where parts of the machine are full.
     pub topology: Vec<(u32, String)>,
+    /// Laws of scaling fitted to the metric people look at first, by side.
+    pub laws: Vec<(usize, FittedLaw)>,
 }
 
 impl Sides {
@@ -39,8 +41,15 @@ pub fn main(metric: &Metric, sides: &Sides) -> Figure {
     let at_one = |line: &CurveLine| line.points.first().filter(|p| p.tasks == 1).map(|p| p.value);
     let ideal = lines.first().and_then(at_one).filter(|_| is_total(metric));
     let topology = sides.topology.clone();
-    let plot = CurvePlot { y_title: metric.axis(), lines, topology, ideal };
-    let caption = "Against tasks; points are medians of all windows with 95 % intervals.";
+    let laws = sides.laws.clone();
+    let caption = match laws.is_empty() {
+        true => "Against tasks; points are medians of all windows with 95 % intervals.",
+        false => {
+            "Against tasks; points are medians of all windows with 95 % intervals. Dotted: the law \
+             of scaling fitted, with its knee and its peak."
+        }
+    };
+    let plot = CurvePlot { y_title: metric.axis(), lines, topology, ideal, laws };
     Figure::two(caption, (WIDE, NARROW), |size| svg::curve(&plot, size))
 }
 

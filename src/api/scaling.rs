@@ -1,0 +1,72 @@
+//! The law of scaling through a curve's points at one revision.
+
+use serde::Serialize;
+use stats::interval::Interval;
+
+use super::values::Estimate;
+use crate::detect::scaling::{Fit, law};
+use crate::model::Measurement;
+
+/// The Universal Scalability Law, or why there is none.
+#[derive(Debug, Serialize)]
+pub struct ScalingView {
+    commit: String,
+    /// `contention 3.1 % (2.8–3.5), …`, or the reason.
+    words: String,
+    law: Option<LawView>,
+}
+
+#[derive(Debug, Serialize)]
+struct LawView {
+    /// Throughput of one task by the law.
+    one: f64,
+    /// σ with its 95 % interval.
+    contention: Estimate,
+    /// κ with its 95 % interval.
+    coherency: Estimate,
+    /// Task count at which perfect scaling would reach the greatest throughput; null where scaling
+    /// is perfect. An end of an interval is null where it is beyond any task count.
+    knee: Option<Estimate>,
+    /// Task count of the greatest throughput; null where it only levels off.
+    peak: Option<Estimate>,
+    /// `linear`, `bending` or `retrograde`, up to the largest task count measured.
+    shape: &'static str,
+    /// Relative deviation of the points from the law.
+    misfit: f64,
+    /// Task counts left out, being far off.
+    outliers: Vec<u32>,
+}
+
+impl ScalingView {
+    /// Of the revision with the highest rank; none without measurements.
+    pub fn of_newest(measurements: &[Measurement]) -> Option<ScalingView> {
+        let newest = measurements.iter().max_by_key(|one| (one.rank, &one.commit))?;
+        let of_newest: Vec<Measurement> =
+            measurements.iter().filter(|one| one.revision == newest.revision).cloned().collect();
+        let (words, law) = match law(&of_newest) {
+            Ok(fit) => (fit.words(), Some(LawView::from(fit))),
+            Err(refusal) => (refusal.words(), None),
+        };
+        Some(ScalingView { commit: newest.commit.clone(), words, law })
+    }
+}
+
+impl From<Fit> for LawView {
+    fn from(fit: Fit) -> LawView {
+        let estimate =
+            |value: f64, interval: Interval| Estimate::from((value, interval.low, interval.high));
+        let maybe = |value: Option<f64>, interval: Option<Interval>| {
+            value.zip(interval).map(|(value, interval)| estimate(value, interval))
+        };
+        LawView {
+            one: fit.law.one,
+            contention: estimate(fit.law.contention, fit.contention),
+            coherency: estimate(fit.law.coherency, fit.coherency),
+            knee: maybe(fit.law.knee(), fit.knee),
+            peak: maybe(fit.law.peak(), fit.peak),
+            shape: fit.shape.word(),
+            misfit: fit.misfit,
+            outliers: fit.outliers,
+        }
+    }
+}
