@@ -152,6 +152,31 @@ fn too_low_a_limit_of_open_files_is_said_with_what_is_needed_and_allowed() {
     assert!(!said.contains("1 task failed"), "138 are enough for one: {said}");
 }
 
+#[test]
+fn a_call_that_fails_in_the_loop_is_recorded_with_errno_and_task_in_both_modes() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = fs::canonicalize(dir.path()).expect("the folder exists");
+    // A limit of file size makes fallocate fail; its signal must not kill the task first.
+    let limited = "trap '' XFSZ && ulimit -f 2048 && exec \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", limited, "sh", env!("CARGO_BIN_EXE_scalewatch-runner"), "run"]);
+    command.args(["fallocate/append-truncate", "-p", "chunk=1073741824", "-p"]);
+    command.args(["file=1099511627776", "--mode", "both", "--tasks", "2", "--no-controls"]);
+    command.args(["--commit", "0a1b2c3d4e", "--position", "1", "--json", "r.json"]);
+    command.env("SCALEWATCH_RUNNER_STATE", home.join("state")).current_dir(&home);
+    let output = command.stdin(Stdio::null()).output().expect("sh runs");
+    assert_eq!(output.status.code(), Some(6), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = fs::read_to_string(home.join("r.json")).expect("a report of the failure");
+    let report: wire::Report = serde_json::from_str(&report).expect("a report");
+    assert_eq!(report.points.len(), 2);
+    for point in report.points {
+        let wire::Outcome::Failed(failure) = point.outcome else { panic!("it was measured") };
+        assert_eq!((failure.call.as_str(), failure.errno), ("fallocate", Some(libc::EFBIG)));
+        assert!(failure.task.is_some_and(|task| task < 2), "{failure:?}");
+    }
+    assert_eq!(scratch_folders(&home), 0);
+}
+
 /// Folders that runs leave in `dir`.
 fn scratch_folders(dir: &Path) -> usize {
     let names = fs::read_dir(dir).expect("readable").flatten().map(|entry| entry.file_name());

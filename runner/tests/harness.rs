@@ -196,45 +196,6 @@ fn a_missing_directory_makes_a_failed_point_with_its_errno() {
 }
 
 #[test]
-fn a_call_that_fails_in_the_loop_is_recorded_with_errno_and_task_in_both_modes() {
-    // The runner's file size limit makes fallocate fail with EFBIG; SIGXFSZ must not kill it first.
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    for mode in [Mode::Process, Mode::Thread] {
-        let parameters = BTreeMap::from([
-            ("chunk".to_owned(), (1u64 << 30).to_string()),
-            ("file".to_owned(), (1u64 << 40).to_string()),
-        ]);
-        let plan = PointPlan { mode, parameters, ..plan("fallocate/append-truncate", dir.path()) };
-        let failure = failed(with_file_size_limit(1 << 20, || {
-            harness::measure(&plan, &mut |_, _| {}).expect("failure is data")
-        }));
-        assert_eq!(failure.call, "fallocate", "{failure:?}");
-        assert_eq!(failure.errno, Some(libc::EFBIG));
-        assert!(failure.task.is_some_and(|task| task < 2));
-        assert!(is_empty(dir.path()));
-    }
-}
-
-/// Runs `body` while files of this process and its children end at `bytes`. A signal that is
-/// ignored stays ignored in children.
-fn with_file_size_limit<T>(bytes: u64, body: impl FnOnce() -> T) -> T {
-    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock().expect("no test panics while it holds the limit");
-    let mut old = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: old is valid for the calls; ignoring a signal and lowering a soft limit are undone.
-    unsafe {
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-        libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut old);
-        let lowered = libc::rlimit { rlim_cur: bytes, ..old };
-        libc::setrlimit(libc::RLIMIT_FSIZE, &raw const lowered);
-    }
-    let result = body();
-    // SAFETY: as above.
-    unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const old) };
-    result
-}
-
-#[test]
 fn a_child_that_is_killed_makes_a_failed_point_and_takes_its_tasks_along() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let home = fs::canonicalize(dir.path()).expect("the folder exists");
@@ -358,10 +319,10 @@ fn a_full_file_system_makes_a_failed_point_with_its_errno() {
     let namespace = || {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--map-root-user", "sh", "-c", script, "sh"]);
-        command.env("SCALEWATCH_TEST_DIR", dir.path()).stderr(Stdio::null());
+        command.env("SCALEWATCH_TEST_DIR", dir.path());
         command
     };
-    if !namespace().arg("true").status().is_ok_and(|status| status.success()) {
+    if !namespace().arg("true").output().is_ok_and(|answer| answer.status.success()) {
         eprintln!("skipped: no namespace to mount a small tmpfs in");
         return;
     }
@@ -371,7 +332,8 @@ fn a_full_file_system_makes_a_failed_point_with_its_errno() {
         .output()
         .expect("unshare runs");
     let said = String::from_utf8_lossy(&answer.stdout);
-    assert!(answer.status.success() && said.contains("1 passed"), "{said}");
+    let why = String::from_utf8_lossy(&answer.stderr);
+    assert!(answer.status.success() && said.contains("1 passed"), "{said}{why}");
 }
 
 #[test]
