@@ -14,7 +14,7 @@ const USUAL_SHARE: f64 = 0.9;
 const REACH: f64 = 1.25;
 
 /// Widens the error for the scale being learnt from the builds it judges.
-const CAUTION: f64 = 1.02;
+const CAUTION: f64 = 1.03;
 
 /// The base stands with its history when it lies within this many standard errors of it.
 const STANDS_WITH: f64 = 2.5;

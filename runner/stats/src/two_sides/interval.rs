@@ -14,6 +14,10 @@ const WILD: f64 = 7.0;
 /// for. At 1 % the rank test can still tell five runs from five: 2 / C(10, 5) = 0.8 %.
 const SPENT: f64 = 0.8;
 
+/// The same with history, whose scale and level are learnt from few builds: over curves of many
+/// points that costs more than one test shows.
+const SPENT_WITH_HISTORY: f64 = 0.6;
+
 /// How the interval of a point is made; chosen once, so that every level of it agrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Method {
@@ -50,8 +54,9 @@ impl Estimate {
 }
 
 /// The level whose interval decides at an error rate of `alpha`.
-pub(super) const fn level(alpha: f64) -> f64 {
-    1.0 - SPENT * alpha
+pub(super) const fn level(units: &Units, alpha: f64) -> f64 {
+    let spent = if units.builds.is_some() { SPENT_WITH_HISTORY } else { SPENT };
+    1.0 - spent * alpha
 }
 
 impl Method {

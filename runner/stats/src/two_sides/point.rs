@@ -25,11 +25,12 @@ pub(super) fn judge(
         base,
         head,
         ratio: None,
-        level: level(alpha),
+        level: 1.0 - alpha,
         interval_95: None,
         evidence: Evidence { used, set_aside, notes, ..Evidence::default() },
     };
     let Some(units) = units else { return judged };
+    judged.level = level(&units, alpha);
     let method = Method::choose(&units, alpha, typical);
     let found = method.and_then(|method| {
         let wide = method.estimate(&units, judged.level)?;
