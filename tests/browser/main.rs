@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use chromium::{Browser, Driver, LOOKS};
+use chromium::{Browser, Driver, LOOKS, Look};
 use fantoccini::Locator;
 use service::{Database, Service};
 
@@ -133,10 +133,38 @@ async fn follow(browser: &Browser, mark: &str, up: &str, text: &str) -> Result<(
     Ok(link.click().await?)
 }
 
+/// How often a page is looked at again, every tenth of a second: it comes, and takes its width, when
+/// the browser gets to it.
+const LOOKS_AGAIN: u32 = 100;
+
 async fn expect_text(browser: &Browser, text: &str) -> Result<()> {
-    let shown = browser.text().await?;
-    ensure!(shown.contains(text), "`{text}` is not on the page:\n{shown}");
-    Ok(())
+    let mut pause = tokio::time::interval(Duration::from_millis(100));
+    let mut shown = Ok(String::new());
+    for _ in 0..LOOKS_AGAIN {
+        pause.tick().await;
+        shown = browser.text().await;
+        if shown.as_ref().is_ok_and(|shown| shown.contains(text)) {
+            return Ok(());
+        }
+    }
+    anyhow::bail!("`{text}` is not on the page:\n{}", shown?)
+}
+
+/// Nothing is wider than the screen, but what can be scrolled by itself.
+async fn fits(browser: &Browser, name: &str, look: Look) -> Result<()> {
+    let mut pause = tokio::time::interval(Duration::from_millis(100));
+    for _ in 0..LOOKS_AGAIN {
+        pause.tick().await;
+        let width = browser.evaluate("document.documentElement.scrollWidth").await?;
+        if width.as_u64() <= Some(look.width.into()) {
+            return Ok(());
+        }
+    }
+    let wide = "[...document.querySelectorAll('body *')]\
+                .filter(e => e.getBoundingClientRect().right > innerWidth)\
+                .map(e => e.outerHTML.slice(0, 200))";
+    let wide = browser.evaluate(wide).await?;
+    anyhow::bail!("{name}, {}: wider than {} px, one of {wide:#}", look.name, look.width)
 }
 
 /// In every look: nothing sticks out, nothing comes from elsewhere, nothing complains, the scheme
@@ -145,8 +173,7 @@ async fn check(browser: &Browser, name: &str) -> Result<()> {
     let shots = std::env::var_os("SCALEWATCH_SHOTS").map(PathBuf::from);
     for look in LOOKS {
         browser.look(look).await?;
-        let width = browser.evaluate("document.documentElement.scrollWidth").await?;
-        ensure!(width.as_u64() <= Some(look.width.into()), "{name}, {}: {width} px", look.name);
+        fits(browser, name, look).await?;
         let background = "getComputedStyle(document.body).backgroundColor";
         let background = browser.evaluate(background).await?;
         let expected = if look.scheme == "dark" { "rgb(18, 20, 22)" } else { "rgb(251, 251, 249)" };
