@@ -2,7 +2,7 @@
 //!
 //! In: the runs of each task count of a metric that counts work of all tasks together, more being
 //! better. Out: the law, where it bends and where it peaks, each with its interval; or why no law
-//! can be fitted. Two fits are compared coefficient by coefficient in [`change`].
+//! can be fitted. Two fits are compared coefficient by coefficient in [`change()`].
 
 mod change;
 mod fit;
