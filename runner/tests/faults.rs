@@ -58,13 +58,44 @@ fn a_runner_that_is_killed_takes_thousands_of_busy_tasks_with_it() {
         let busy = threads(child).into_iter().find(|tid| *tid != child);
         let other = busy.and_then(|tid| stat_field(child, tid, NICE));
         own.zip(other).is_some_and(|((policy, nice), other)| {
-            (policy == i64::from(libc::SCHED_FIFO) && other == 0) || nice < other
+            policy == i64::from(libc::SCHED_FIFO) || nice < other
         })
     };
     until(precedes);
     parent.kill().expect("it runs");
     parent.wait().expect("it was started");
     until(|| processes_in(&home).is_empty());
+}
+
+#[test]
+fn tasks_have_the_nice_value_that_the_runner_was_started_with() {
+    // SAFETY: a plain system call.
+    let wanted = (unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) } + 3).min(19);
+    for mode in ["process", "thread"] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let home = fs::canonicalize(dir.path()).expect("the folder exists");
+        let run = ["run", "ctl/int-loop", "--tasks", "1", "--mode", mode, "--window", "600s"];
+        let plain = runner(&home, &run);
+        let mut command = Command::new("nice");
+        command.args(["-n", "3"]).arg(plain.get_program()).args(plain.get_args());
+        command.current_dir(&home).env("SCALEWATCH_RUNNER_STATE", home.join("state"));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut parent = command.spawn().expect("nice starts the runner");
+        // The task: the child's own child, or its second thread.
+        let nice_of_task = || {
+            let child = child_of(parent.id())?;
+            let threads = fs::read_dir(format!("/proc/{child}/task")).ok()?.flatten();
+            let mut tids = threads.filter_map(|e| e.file_name().to_string_lossy().parse().ok());
+            match mode {
+                "process" => child_of(child).and_then(|task| stat_field(task, task, NICE)),
+                _ => tids.find(|t| *t != child).and_then(|tid| stat_field(child, tid, NICE)),
+            }
+        };
+        until(|| nice_of_task() == Some(i64::from(wanted)));
+        parent.kill().expect("it runs");
+        parent.wait().expect("it was started");
+        until(|| processes_in(&home).is_empty());
+    }
 }
 
 #[test]

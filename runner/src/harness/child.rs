@@ -15,7 +15,7 @@ use super::memory::Gauge;
 use super::message::Message;
 use super::outbox::Outbox;
 use super::partner::Partners;
-use super::precedence::{self, Precedence};
+use super::precedence;
 use super::shared::{Areas, Control, shared_slice};
 use super::spawn::{self, Stage, Tasks};
 use super::tend::Tending;
@@ -114,8 +114,8 @@ fn set_up(job: &Job, workload: &Workload) -> Result<&'static Stage, Fault> {
     let placement = job.placement.clone();
     // After the set-up, whose work may be long and is no reading of clocks.
     let cpus = sys::allowed_cpus().map_or(usize::MAX, |cpus| cpus.len());
-    let step_back = precedence::take() == Precedence::None && job.tasks as usize > cpus;
-    Ok(Box::leak(Box::new(Stage { control, areas, prepared, partners, placement, step_back })))
+    let nice = precedence::take(job.tasks as usize > cpus);
+    Ok(Box::leak(Box::new(Stage { control, areas, prepared, partners, placement, nice })))
 }
 
 /// Why the point failed: a signal, else what the first failed task said, else what the sampler saw.

@@ -2,38 +2,36 @@
 //!
 //! Among thousands of busy tasks the sampler would wait for its turn at every edge of a window, and
 //! a child told to end could not. It asks for the lowest real-time priority, else for the best nice
-//! value; what it is given ends with it and is not inherited by its tasks.
+//! value; what it is given ends with it and is not inherited by its tasks, which keep the nice value
+//! that the runner was started with.
 
 use super::fault::{Attempt, check};
 
-/// How the sampler gets its CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Precedence {
-    /// It has a priority above the tasks'.
-    Sampler,
-    /// The system permits it none: where tasks outnumber the CPUs, they step back instead.
-    None,
-}
+/// Nice value of the tasks when they give way to everything else.
+const LAST: libc::c_int = 19;
 
-/// Lets the calling thread, and no thread or process made by it, go before others.
-pub(crate) fn take() -> Precedence {
+/// Lets the calling thread, and no thread or process made by it, go before others. Returns the nice
+/// value the tasks are to have: the caller's, or where the system permits the sampler nothing and
+/// the tasks are `crowded`, the last.
+pub(crate) fn take(crowded: bool) -> libc::c_int {
+    // SAFETY: a plain system call; -1 is a nice value as well, and no failure is possible.
+    let callers = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
     let real_time = schedule(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1);
     let plain = |_| schedule(0, libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
-    match real_time.or_else(|fault| plain(fault).and_then(|()| best_nice())) {
-        Ok(()) => Precedence::Sampler,
-        Err(_) => Precedence::None,
+    match real_time.or_else(|fault| plain(fault).and_then(|()| nice(-20))) {
+        Err(_) if crowded => LAST,
+        _ => callers,
     }
 }
 
-fn best_nice() -> Attempt<()> {
-    // SAFETY: a plain system call on the calling thread.
-    check("setpriority", unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) }).map(drop)
+/// Gives a task its nice value; what is not permitted stays as it is.
+pub(crate) fn give_way(value: libc::c_int) {
+    let _ = nice(value);
 }
 
-/// Makes a task give way to everything else; any user may, and it costs a lone task nothing.
-pub(crate) fn step_back() {
-    // SAFETY: a plain system call on the calling thread; a refusal changes nothing.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
+fn nice(value: libc::c_int) -> Attempt<()> {
+    // SAFETY: a plain system call on the calling thread.
+    check("setpriority", unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, value) }).map(drop)
 }
 
 /// Leaves a thread of this process only the CPU time that nobody else wants.

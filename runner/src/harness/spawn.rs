@@ -32,8 +32,8 @@ pub(crate) struct Stage {
     pub prepared: Box<dyn Prepared>,
     pub partners: Partners,
     pub placement: Vec<Vec<u32>>,
-    /// Whether tasks give way to the sampler, which was permitted no precedence.
-    pub step_back: bool,
+    /// Nice value of the tasks.
+    pub nice: libc::c_int,
 }
 
 /// The tasks of a point.
@@ -107,9 +107,7 @@ fn fork_task(stage: &'static Stage, task: u32) -> Attempt<libc::pid_t> {
 fn act(stage: &'static Stage, task: u32) {
     TASK.set(Some(task));
     let live = || -> Attempt<()> {
-        if stage.step_back {
-            precedence::step_back();
-        }
+        precedence::give_way(stage.nice);
         if let Some(cpus) = stage.placement.get(task as usize) {
             sys::pin(cpus)?;
         }
