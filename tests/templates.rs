@@ -16,7 +16,9 @@ use scalewatch::pages::incident::{
 use scalewatch::pages::incidents::{IncidentRow, IncidentRows, IncidentsView, StateChoice};
 use scalewatch::pages::machine::{EnvironmentRow, FloorRow, MachineView};
 use scalewatch::pages::overview::{MachineRow, OverviewView};
+use scalewatch::pages::revision::{MeasuredRow, RevisionView};
 use scalewatch::pages::run::{self, FailedRow, PointView, RunView, SummaryRow, WindowRow};
+use scalewatch::pages::search::{RevisionRow, SearchView, WorkloadRow};
 use scalewatch::pages::triage::{TriageForm, Way};
 use scalewatch::pages::view::{
     ChangeRow, CommitMark, EnvironmentChanges, Evidence, Facts, Figure, Layout, Line, RunRow,
@@ -86,7 +88,9 @@ fn every_page(sample: Sample<'_>) -> Vec<(&'static str, String)> {
         ("incident", rendered(&sample.incident())),
         ("why", rendered(&sample.why())),
         ("machine", rendered(&sample.machine())),
+        ("revision", rendered(&sample.revision())),
         ("run", rendered(&sample.run())),
+        ("search", rendered(&sample.search())),
         ("failure", sample.failure().render().expect("the view renders")),
     ]
 }
@@ -174,6 +178,54 @@ impl Sample<'_> {
             changed: self.when(),
         };
         IncidentRows { caption: self.text(), rows: self.many(row) }
+    }
+
+    fn search(self) -> SearchView {
+        let revision = |index| RevisionRow {
+            id: index as i64,
+            commit: self.commit(),
+            place: self.text(),
+            position: "7".into(),
+            committed: (index > 0).then(|| self.when()),
+        };
+        let workload =
+            |_| WorkloadRow { workload: self.text(), href: "/curves".into(), words: self.text() };
+        SearchView {
+            layout: self.layout().searched_for(self.1),
+            query: self.text(),
+            incidents: self.incident_rows(),
+            revisions: self.many(revision),
+            workloads: self.many(workload),
+            machines: self.pairs(),
+            runs: self.runs(),
+        }
+    }
+
+    fn revision(self) -> RevisionView {
+        let curve = |index| MeasuredRow {
+            workload: self.text(),
+            parameters: self.text(),
+            machine_id: "abc".into(),
+            machine_name: self.text(),
+            href: "/curves/1".into(),
+            compare: (index > 0).then(|| "/compare".into()),
+        };
+        RevisionView {
+            layout: self.layout(),
+            subject: self.text(),
+            commit: self.text(),
+            project: self.text(),
+            branch: self.text(),
+            position: (self.0 > 0).then_some(7),
+            committed: (self.0 > 0).then(|| self.when()),
+            parents: self.many(|_| self.text()),
+            before: (self.0 > 0).then(|| (1, self.commit())),
+            after: (self.0 > 1).then(|| (2, self.commit())),
+            incidents: self.incident_rows(),
+            curves: self.many(curve),
+            caption: self.text(),
+            runs: self.runs(),
+        }
     }
 
     fn overview(self) -> OverviewView {

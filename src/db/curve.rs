@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sqlx::types::Json;
 
 use super::{Failure, Pool};
-use crate::model::{Curve, CurveId, MachineId, ProjectId};
+use crate::model::{Curve, CurveId, MachineId, ProjectId, RevisionId};
 
 /// Which curves a list holds; none filters nothing.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,8 @@ pub struct Filter {
     pub project: Option<ProjectId>,
     /// Of this workload.
     pub workload: Option<String>,
+    /// Measured at this revision.
+    pub revision: Option<RevisionId>,
     /// After this curve: the last one of the page before.
     pub after: Option<CurveId>,
 }
@@ -42,12 +44,16 @@ pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Curve>
              and ($2::bigint is null or c.project_id = $2)
              and ($3::text is null or c.workload = $3)
              and ($4::bigint is null or c.id > $4)
+             and ($6::bigint is null or exists (
+                 select from run r join point t on t.machine_id = r.machine_id and t.run_id = r.id
+                 where r.revision_id = $6 and r.machine_id = c.machine_id and t.curve_id = c.id))
            order by c.id limit $5"#,
         filter.machine as Option<MachineId>,
         filter.project as Option<ProjectId>,
         filter.workload,
         filter.after as Option<CurveId>,
-        limit
+        limit,
+        filter.revision as Option<RevisionId>
     );
     Ok(rows.fetch_all(pool).await?.into_iter().map(Curve::from).collect())
 }

@@ -216,6 +216,19 @@ pub async fn find(db: &Pool, incident: IncidentId) -> sqlx::Result<Option<Incide
     Ok(read(db, Some(incident), &states, None, 1).await?.pop())
 }
 
+/// Incidents of a branch whose cause may be the revision of this rank, retracted ones left out.
+pub async fn list_over(db: &Pool, branch: BranchId, rank: i64) -> sqlx::Result<Vec<IncidentId>> {
+    sqlx::query_scalar!(
+        r#"select id as "id: IncidentId" from incident
+           where branch_id = $1 and good_rank < $2 and $2 <= bad_rank
+             and state not in ('retracted', 'merged') order by id desc"#,
+        branch as BranchId,
+        rank
+    )
+    .fetch_all(db)
+    .await
+}
+
 /// Standing steps speak for an incident; where none stands, the steps it had do; where it has none
 /// any more, the one that opened it does.
 async fn read(

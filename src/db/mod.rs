@@ -18,6 +18,7 @@ pub mod project;
 pub mod revision;
 pub mod run;
 pub mod schema;
+pub mod search;
 pub mod series;
 pub mod severity;
 pub mod step;

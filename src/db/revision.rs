@@ -1,9 +1,10 @@
 //! Revisions, found by commit or by their place in a branch.
 
 use sqlx::PgExecutor;
+use time::OffsetDateTime;
 
 use super::{Failure, Pool};
-use crate::model::{BranchId, ProjectId, Revision, RevisionId};
+use crate::model::{BranchId, NamedRevision, ProjectId, Revision, RevisionId};
 
 /// The revision of this row.
 ///
@@ -114,4 +115,93 @@ pub async fn list_between(
     )
     .fetch_all(pool)
     .await
+}
+
+/// The revision of this row, with its names.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find_named(pool: &Pool, id: RevisionId) -> Result<Option<NamedRevision>, Failure> {
+    let row = sqlx::query_as!(
+        NamedRow,
+        r#"select r.id as "id: RevisionId", r.branch_id as "branch: BranchId",
+               r.commit_id as commit, r.position, r.committed_at, r.rank, r.parents, r.subject,
+               p.id as "project: ProjectId", p.name as project_name, b.name as branch_name
+           from revision r
+           join branch b on b.id = r.branch_id
+           join project p on p.id = b.project_id
+           where r.id = $1"#,
+        id as RevisionId
+    );
+    Ok(row.fetch_optional(pool).await?.map(NamedRevision::from))
+}
+
+/// The measured revisions next before and next after this one on its branch.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find_neighbours(
+    pool: &Pool,
+    of: &Revision,
+) -> Result<(Option<Revision>, Option<Revision>), Failure> {
+    let before = sqlx::query_as!(
+        Revision,
+        r#"select id as "id: RevisionId", branch_id as "branch: BranchId", commit_id as commit,
+               position, committed_at, rank, parents, subject
+           from revision v
+           where branch_id = $1 and (rank, commit_id) < ($2, $3)
+             and exists (select from run where revision_id = v.id)
+           order by rank desc, commit_id desc limit 1"#,
+        of.branch as BranchId,
+        of.rank,
+        of.commit
+    );
+    let after = sqlx::query_as!(
+        Revision,
+        r#"select id as "id: RevisionId", branch_id as "branch: BranchId", commit_id as commit,
+               position, committed_at, rank, parents, subject
+           from revision v
+           where branch_id = $1 and (rank, commit_id) > ($2, $3)
+             and exists (select from run where revision_id = v.id)
+           order by rank, commit_id limit 1"#,
+        of.branch as BranchId,
+        of.rank,
+        of.commit
+    );
+    Ok((before.fetch_optional(pool).await?, after.fetch_optional(pool).await?))
+}
+
+/// A revision joined with its branch and project.
+pub(super) struct NamedRow {
+    pub id: RevisionId,
+    pub branch: BranchId,
+    pub commit: String,
+    pub position: Option<i64>,
+    pub committed_at: Option<OffsetDateTime>,
+    pub rank: i64,
+    pub parents: Vec<String>,
+    pub subject: String,
+    pub project: ProjectId,
+    pub project_name: String,
+    pub branch_name: String,
+}
+
+impl From<NamedRow> for NamedRevision {
+    fn from(row: NamedRow) -> NamedRevision {
+        NamedRevision {
+            revision: Revision {
+                id: row.id,
+                branch: row.branch,
+                commit: row.commit,
+                position: row.position,
+                committed_at: row.committed_at,
+                rank: row.rank,
+                parents: row.parents,
+                subject: row.subject,
+            },
+            project: row.project,
+            project_name: row.project_name,
+            branch_name: row.branch_name,
+        }
+    }
 }

@@ -80,6 +80,19 @@ impl Revision {
     }
 }
 
+/// A revision with the names it is known under.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedRevision {
+    /// The revision.
+    pub revision: Revision,
+    /// Whose code.
+    pub project: ProjectId,
+    /// The project's name.
+    pub project_name: String,
+    /// The branch's name.
+    pub branch_name: String,
+}
+
 /// The first ten hex digits of a commit id.
 pub fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)

@@ -16,7 +16,9 @@ pub mod machine;
 pub mod metric;
 pub mod overview;
 pub mod profile;
+pub mod revision;
 pub mod run;
+pub mod search;
 pub mod sides;
 pub mod triage;
 pub mod view;
@@ -46,8 +48,10 @@ pub fn router() -> Router<App> {
         .route("/incidents/{id}", get(incident::show).post(triage::decide))
         .route("/incidents/{id}/why", get(why::show))
         .route("/machines/{id}", get(machine::show))
+        .route("/revisions/{id}", get(revision::show))
         .route("/runs/{id}", get(run::show))
         .route("/runs/{id}/profiles/{name}", get(profile::show))
+        .route("/search", get(search::show))
         .route("/static/{hash}/{name}", get(assets::show))
         .fallback(unknown_path)
         .layer(SetResponseHeaderLayer::if_not_present(

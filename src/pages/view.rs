@@ -31,12 +31,19 @@ pub struct Layout {
     pub title: String,
     /// Section that is marked as current.
     pub section: Section,
+    /// What stands in the search field.
+    pub query: String,
 }
 
 impl Layout {
     /// A page of a section.
     pub fn new(title: impl Into<String>, section: Section) -> Layout {
-        Layout { title: title.into(), section }
+        Layout { title: title.into(), section, query: String::new() }
+    }
+
+    /// With what was looked for in the search field.
+    pub fn searched_for(self, query: &str) -> Layout {
+        Layout { query: query.to_owned(), ..self }
     }
 
     pub(super) fn sections(&self) -> [(Section, &'static str, &'static str); 3] {
