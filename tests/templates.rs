@@ -10,6 +10,7 @@ use scalewatch::pages::curve::{
 use scalewatch::pages::curves::{CurveRow, CurvesView};
 use scalewatch::pages::evidence::{CounterRow, StepEvidence};
 use scalewatch::pages::failure::FailureView;
+use scalewatch::pages::heat::{HeatCell, HeatView};
 use scalewatch::pages::incident::{
     BeforeAfter, CommitRow, EventRow, IncidentView, MovedGroup, MovedRow,
 };
@@ -180,6 +181,21 @@ impl Sample<'_> {
         IncidentRows { caption: self.text(), rows: self.many(row) }
     }
 
+    fn heat(self) -> HeatView {
+        let cell = |index| HeatCell {
+            class: "regression heat-2".into(),
+            href: (index > 0).then(|| "/incidents/1".into()),
+            words: self.text(),
+            title: self.text(),
+            unstable: index > 1,
+        };
+        HeatView {
+            machines: self.pairs(),
+            rows: self.many(|_| (self.text(), self.many(cell))),
+            unstable_from: self.text(),
+        }
+    }
+
     fn search(self) -> SearchView {
         let revision = |index| RevisionRow {
             id: index as i64,
@@ -247,6 +263,7 @@ impl Sample<'_> {
             has_runs: self.0 > 0,
             public_url: self.text(),
             incidents: self.incident_rows(),
+            heat: self.heat(),
             machines: self.many(machine),
             runs: self.runs(),
         }

@@ -5,6 +5,7 @@ pub mod curve;
 pub mod due;
 pub mod environment;
 pub mod health;
+pub mod heat;
 pub mod history;
 pub mod incident;
 pub mod incident_step;

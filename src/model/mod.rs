@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod environment;
+pub mod heat;
 pub mod ids;
 pub mod incident;
 pub mod machine;

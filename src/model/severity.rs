@@ -76,7 +76,8 @@ impl Severity {
 }
 
 impl Effect {
-    fn units(&self, least_effect: f64) -> f64 {
+    /// Size in noise units, at most [`MOST_UNITS`].
+    pub fn units(&self, least_effect: f64) -> f64 {
         let size = self.ratio.filter(|ratio| *ratio > 0.0).map(|ratio| ratio.ln().abs());
         size.map_or(MOST_UNITS, |size| (size / self.floor.max(least_effect)).min(MOST_UNITS))
     }

@@ -10,6 +10,7 @@ pub mod curve;
 pub mod curves;
 pub mod evidence;
 pub mod failure;
+pub mod heat;
 pub mod incident;
 pub mod incidents;
 pub mod machine;

@@ -1,4 +1,4 @@
-//! `/`: open incidents, machines, latest runs.
+//! `/`: open incidents, the last change of everything, machines, latest runs.
 
 use askama::Template;
 use axum::extract::State;
@@ -6,15 +6,17 @@ use axum::response::Html;
 use time::OffsetDateTime;
 
 use super::failure::Failure;
+use super::heat::HeatView;
 use super::incidents::IncidentRows;
 use super::shown;
 use super::view::{Layout, RunRows, Section, When};
 use crate::app::App;
 use crate::db;
-use crate::detect::severity;
+use crate::detect::{policy, severity};
 use crate::error::Result;
 use crate::format;
 use crate::model::Machine;
+use crate::model::heat::HeatMap;
 use crate::model::incident::{Incident, State as IncidentState};
 
 /// Incidents and runs shown.
@@ -59,6 +61,8 @@ pub struct OverviewView {
     pub public_url: String,
     /// Open incidents.
     pub incidents: IncidentRows,
+    /// The last change of everything.
+    pub heat: HeatView,
     /// Machines by name.
     pub machines: Vec<MachineRow>,
     /// Latest runs.
@@ -77,6 +81,7 @@ async fn view(app: &App) -> Result<OverviewView> {
     let severities = severity::list(&app.db, &incidents).await?;
     let score = |incident: &Incident| severities.get(&incident.id).map_or(0.0, |one| one.score);
     incidents.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    let latest = db::heat::list(&app.db, None, policy::steps().least_effect).await?;
     let machines = db::machine::list(&app.db).await?;
     let runs = db::run::list(&app.db, &db::run::Filter::default(), SHOWN).await?;
     let words = |n: i64, noun| format::count(usize::try_from(n).unwrap_or(0), noun);
@@ -90,6 +95,7 @@ async fn view(app: &App) -> Result<OverviewView> {
         has_runs: counts.runs > 0,
         public_url: app.config.public_url.clone(),
         incidents: IncidentRows::new("Gravest first", &incidents, &severities, now),
+        heat: HeatView::new(&HeatMap::new(&latest)),
         machines: machines.iter().map(|machine| machine_row(machine, now)).collect(),
         runs: RunRows::new("Latest reports first", &runs, now),
     })

@@ -60,7 +60,7 @@ async fn the_overview_tells_of_incidents_machines_and_runs(pool: Pool) {
     let box_a = service.registered("box-a").await;
     upload_regression(&service, &box_a).await;
     let waiting = page(&service, "/").await;
-    assert_shows(&waiting, &["1 machine 1 curve 11 runs 1 not judged yet"]);
+    assert_shows(&waiting, &["1 machine 1 curve 11 runs 1 not judged yet", "steady"]);
     work(&service.app).await;
 
     let overview = page(&service, "/").await;
@@ -69,6 +69,7 @@ async fn the_overview_tells_of_incidents_machines_and_runs(pool: Pool) {
         &[
             "1 open incident",
             "fallocate/append-truncate at 1, 2 and 4 tasks regression −3",
+            "workload box-a fallocate/append-truncate −3",
             "Test CPU 9000, 32 GiB",
             "ext4: change number 11",
             "3 points",
