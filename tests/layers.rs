@@ -60,13 +60,15 @@ fn modules(code: &str) -> BTreeSet<&str> {
 
 #[test]
 fn each_outer_crate_is_named_only_by_its_layer() {
-    let layers: [(&str, &[&str]); 7] = [
+    let layers: [(&str, &[&str]); 9] = [
         ("sqlx", &["src/db/", "src/lib.rs", "src/app.rs", "src/error.rs"]),
         ("axum", &["src/api/", "src/pages/", "src/app.rs"]),
         ("askama", &["src/pages/", "src/mail/"]),
         ("lettre", &["src/mail/"]),
         ("plotters", &["src/chart/"]),
         ("inferno", &["src/chart/"]),
+        ("utoipa", &["src/api/", "src/model/", "src/alert/"]),
+        ("utoipa_axum", &["src/api/"]),
         (
             "stats",
             &["src/detect/", "src/chart/", "src/ingest/", "src/model/", "src/db/", "src/api/"],
@@ -110,6 +112,16 @@ fn sql_is_written_in_db_alone() {
         let queries = ["query!(", "query_as!(", "query_scalar!(", "sqlx::query"];
         let found = queries.iter().find(|query| code.contains(*query));
         assert!(found.is_none() || path.starts_with("src/db/"), "{path} holds SQL: {found:?}");
+    }
+}
+
+#[test]
+fn every_route_of_the_api_is_described() {
+    for (path, code) in sources("src").into_iter().filter(|(path, _)| path.starts_with("src/api/"))
+    {
+        let bare = code.matches(".route(").count() + code.matches("nest_service(").count();
+        let fallback = code.matches(".route(\"/api/{*rest}\", any(unknown_path))").count();
+        assert_eq!(bare, fallback, "{path}: routes!(…) joins a path with what is said of it");
     }
 }
 
@@ -207,7 +219,10 @@ fn neither_program_drags_in_the_other() {
 #[test]
 fn the_shared_crates_stay_light() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for (manifest, allowed) in [("runner/wire", &["serde"][..]), ("runner/stats", &[])] {
+    for (manifest, allowed) in
+        // Schemas are a feature that the service alone asks for.
+        [("runner/wire", &["serde", "utoipa"][..]), ("runner/stats", &[])]
+    {
         let text = fs::read_to_string(root.join(manifest).join("Cargo.toml")).expect("a manifest");
         let needs: Vec<&str> = text
             .split("\n[")

@@ -2,6 +2,9 @@
 
 use askama::Template;
 use scalewatch::chart::{CurveLine, CurvePlot, CurvePoint, Size, svg};
+use scalewatch::pages::api::{
+    ApiView, CodeRow, Content, Field, Group, Operation, Parameter, Schema, Type,
+};
 use scalewatch::pages::compare::{CompareView, PointRow};
 use scalewatch::pages::curve::{
     Cell, CurveView, HistoryRow, LawCells, MetricTable, RevisionOption, RunFigures, ScalingChange,
@@ -92,6 +95,7 @@ fn every_page(sample: Sample<'_>) -> Vec<(&'static str, String)> {
         ("revision", rendered(&sample.revision())),
         ("run", rendered(&sample.run())),
         ("search", rendered(&sample.search())),
+        ("api", rendered(&sample.api())),
         ("failure", sample.failure().render().expect("the view renders")),
     ]
 }
@@ -641,6 +645,67 @@ impl Sample<'_> {
             curves: self.many(|_| self.run_curve()),
             environment: self.facts(),
             artefacts: self.many(|_| self.text()),
+        }
+    }
+
+    fn api(self) -> ApiView {
+        let kind = || Type {
+            before: self.text(),
+            schema: (self.0 > 0).then(|| self.text()),
+            after: self.text(),
+        };
+        let parameter = |_| Parameter {
+            name: self.text(),
+            place: self.text(),
+            kind: kind(),
+            required: self.0 == 1,
+            words: self.text(),
+        };
+        let content = |_| Content {
+            name: self.text(),
+            words: self.text(),
+            types: self.many(|_| (self.text(), kind())),
+        };
+        let operation = |id: String| Operation {
+            id,
+            method: self.text(),
+            path: self.text(),
+            summary: self.text(),
+            words: self.text(),
+            scope: (self.0 > 1).then(|| self.text()),
+            parameters: self.many(parameter),
+            contents: self.many(content),
+            refusals: self.text(),
+        };
+        let group = |i| Group {
+            name: self.text(),
+            words: self.text(),
+            operations: self.many(|j| operation(format!("operation-{i}-{j}"))),
+        };
+        let code = |i| CodeRow {
+            code: format!("code-{i}"),
+            statuses: self.text(),
+            title: self.text(),
+            meaning: self.text(),
+        };
+        let field = |_| Field {
+            name: self.text(),
+            kind: kind(),
+            required: self.0 == 1,
+            words: self.text(),
+        };
+        let schema = |i| Schema {
+            name: format!("{}{i}", self.1),
+            words: self.text(),
+            kind: (self.0 == 1).then(kind),
+            fields: self.many(field),
+        };
+        ApiView {
+            layout: self.layout(),
+            words: self.many(|_| self.text()),
+            groups: self.many(group),
+            codes: self.many(code),
+            schemas: self.many(schema),
         }
     }
 

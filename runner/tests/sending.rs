@@ -16,7 +16,7 @@ fn registering_takes_the_token_from_the_environment_or_a_file_and_shows_it_nowhe
     let stub = Stub::start([
         answer(),
         answer(),
-        Act::Say(403, error("not_allowed", None), ""),
+        Act::Say(403, error(403, "not_allowed", None), ""),
         Act::Say(503, String::new(), ""),
     ]);
     let url = stub.url();
@@ -51,9 +51,9 @@ fn uploading_ends_with_0_when_sent_4_when_refused_and_5_when_unreachable() {
     let stub = Stub::start([
         Act::Accept,
         Act::Known,
-        Act::Say(422, error("invalid_field", Some("points[0].tasks")), ""),
+        Act::Say(422, error(422, "invalid_field", Some("points[0].tasks")), ""),
         Act::Accept,
-        Act::Say(401, error("bad_token", None), ""),
+        Act::Say(401, error(401, "bad_token", None), ""),
     ]);
     home.registered_with(&stub.url());
     let file = |n| home.write("r.json", &as_file(&reports(n))).to_str().unwrap().to_owned();

@@ -104,7 +104,7 @@ fn a_run_that_the_service_knew_already_leaves_the_spool_too() {
 #[test]
 fn a_refused_report_is_set_aside_with_the_reason_and_the_rest_goes_on() {
     let mut bench = Bench::with(3);
-    let bad = error("invalid_field", Some("points[0].tasks"));
+    let bad = error(422, "invalid_field", Some("points[0].tasks"));
     let stub = Stub::start([Act::Accept, Act::Say(422, bad, ""), Act::Accept]);
     let drained = bench.drain(&stub.url(), ONCE);
     assert_eq!(drained.accepted.len(), 2);
@@ -120,7 +120,8 @@ fn a_refused_report_is_set_aside_with_the_reason_and_the_rest_goes_on() {
 fn a_wrong_token_keeps_every_report_and_stops() {
     for status in [401, 403] {
         let mut bench = Bench::with(3);
-        let stub = Stub::start([Act::Accept, Act::Say(status, error("bad_token", None), "")]);
+        let stub =
+            Stub::start([Act::Accept, Act::Say(status, error(status, "bad_token", None), "")]);
         let drained = bench.drain(&stub.url(), THRICE);
         assert_eq!(drained.kept, 2);
         assert!(matches!(drained.stopped, Some(Stopped::Unauthorised(_))), "{drained:?}");
@@ -134,7 +135,7 @@ fn a_wrong_token_keeps_every_report_and_stops() {
 fn an_answer_of_not_now_keeps_the_report_and_tries_again_after_a_growing_pause() {
     for status in [408, 425, 429, 500, 502, 503] {
         let mut bench = Bench::with(1);
-        let busy = || Act::Say(status, error("busy", None), "");
+        let busy = || Act::Say(status, error(status, "busy", None), "");
         let stub = Stub::start([busy(), busy()]);
         let drained = bench.drain(&stub.url(), THRICE);
         assert_eq!(drained.accepted.len(), 1, "{status}");
@@ -148,7 +149,7 @@ fn an_answer_of_not_now_keeps_the_report_and_tries_again_after_a_growing_pause()
 #[test]
 fn one_report_that_the_service_cannot_take_does_not_hold_up_the_others() {
     let mut bench = Bench::with(3);
-    let stub = Stub::start([Act::Say(500, error("internal", None), "")]);
+    let stub = Stub::start([Act::Say(500, error(500, "internal", None), "")]);
     let drained = bench.drain(&stub.url(), ONCE);
     assert_eq!(stub.runs(), [run(0), run(1), run(2)]);
     assert_eq!(drained.kept, 1);
@@ -169,7 +170,7 @@ fn a_service_that_is_not_there_is_asked_once_a_round_and_not_for_every_report() 
 #[test]
 fn the_pause_that_the_service_asks_for_is_kept() {
     let mut bench = Bench::with(2);
-    let stub = Stub::start([Act::Say(429, error("slow_down", None), "Retry-After: 7\r\n")]);
+    let stub = Stub::start([Act::Say(429, error(429, "slow_down", None), "Retry-After: 7\r\n")]);
     let drained = bench.drain(&stub.url(), THRICE);
     assert_eq!(drained.accepted.len(), 2);
     assert_eq!(bench.pauses, [Duration::from_secs(7)]);
@@ -293,7 +294,7 @@ fn registering_keeps_the_token_and_a_refusal_keeps_the_old_one() {
     let bench = Bench::with(0);
     let machine = report(0).machine;
     let answer = r#"{"machine":"5f1d7a84db00d2fc","token":"sw_upload"}"#;
-    let refusal = error("bad_token", None);
+    let refusal = error(401, "bad_token", None);
     let stub = Stub::start([
         Act::Say(201, answer.into(), ""),
         Act::Say(401, refusal, ""),

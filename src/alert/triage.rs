@@ -17,7 +17,7 @@ use crate::model::triage::{Reason, Target};
 const LONGEST_NOTE: usize = 2000;
 
 /// A decision as it arrives, by a form or as JSON.
-#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[derive(Debug, Clone, Default, serde::Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
     /// Word of the state it is taken to.

@@ -5,9 +5,13 @@ use std::collections::BTreeSet;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::curves::metric_of;
 use super::noise::NoiseFloorView;
+use super::problem::Read;
 use super::values::Estimate;
 use super::{Answer, Params, lookup};
 use crate::app::App;
@@ -21,7 +25,9 @@ use crate::model::environment::Known;
 use crate::model::step::Evidence;
 use crate::model::{Curve, CurveId, Difference, EnvironmentId, Measurement, Revision, Series};
 
-#[derive(Debug, Serialize)]
+/// Base against head, judged point by point.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Comparison)]
 pub struct ComparisonView {
     curve: CurveId,
     metric: String,
@@ -42,13 +48,17 @@ pub struct ComparisonView {
     points: Vec<PointView>,
 }
 
-#[derive(Debug, Serialize)]
+/// A side of a comparison.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = ComparisonRevision)]
 struct RevisionView {
     commit: String,
     subject: String,
 }
 
-#[derive(Debug, Serialize)]
+/// One task count, judged.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = ComparisonPoint)]
 struct PointView {
     tasks: u32,
     verdict: &'static str,
@@ -62,8 +72,12 @@ struct PointView {
     evidence: Evidence,
 }
 
-/// `GET /compare?curve=&base=&head=`: commits by their first digits; `metric` is the primary one
-/// when left out. Runs of different environments are compared only with `environments=across`.
+/// Compares a curve at two revisions.
+#[utoipa::path(
+    get, path = "/compare", operation_id = "compare", tag = "compare",
+    params(CompareParams),
+    responses((status = 200, description = "The verdict.", body = ComparisonView), Read),
+)]
 pub async fn show(State(app): State<App>, params: Params) -> Answer<Json<ComparisonView>> {
     let Compared { curve, series, base, head, floor, comparison } = compared(&app, params).await?;
     Ok(Json(ComparisonView {
@@ -80,6 +94,39 @@ pub async fn show(State(app): State<App>, params: Params) -> Answer<Json<Compari
         set_aside: comparison.set_aside,
         noise_floor: floor.of.map(NoiseFloorView::from),
     }))
+}
+
+/// What to compare.
+pub enum CompareParams {}
+
+impl utoipa::IntoParams for CompareParams {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let text = || ObjectBuilder::new().schema_type(Type::String);
+        let id = ObjectBuilder::new().schema_type(Type::Integer);
+        let across = text().enum_values(Some([Across::WORD]));
+        [
+            ("curve", Required::True, "Number of the curve.", id),
+            ("base", Required::True, "At least 4 hex digits of a commit.", text()),
+            ("head", Required::True, "At least 4 hex digits of a commit.", text()),
+            ("metric", Required::False, "The primary one when left out.", text()),
+            (
+                "environments",
+                Required::False,
+                "Whether runs of different environments are compared all the same.",
+                across,
+            ),
+        ]
+        .map(|(name, required, words, schema)| {
+            ParameterBuilder::new()
+                .name(name)
+                .parameter_in(ParameterIn::Query)
+                .required(required)
+                .description(Some(words))
+                .schema(Some(schema))
+                .build()
+        })
+        .into()
+    }
 }
 
 /// What was compared, and how it compares.

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::Serialize;
 
+use super::at::At;
+use super::document::PageParams;
 use super::page::Page;
+use super::problem::Read;
 use super::scaling::ScalingView;
 use super::series::SeriesView;
 use super::values::Estimate;
@@ -18,7 +21,9 @@ use crate::detect::scaling;
 use crate::error::Error;
 use crate::model::{Curve, CurveId, Measurement, Series};
 
-#[derive(Debug, Serialize)]
+/// The points of one workload that differ only in task count.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Curve)]
 pub struct CurveView {
     id: CurveId,
     machine: String,
@@ -45,7 +50,17 @@ impl From<Curve> for CurveView {
     }
 }
 
-/// `GET /curves`: in the order they were first seen; by `machine`, `project` and `workload`.
+/// Curves, in the order they were first seen.
+#[utoipa::path(
+    get, path = "/curves", operation_id = "list_curves", tag = "curves",
+    params(
+        ("machine" = Option<String>, Query, description = "Id of a machine."),
+        ("project" = Option<String>, Query, description = "Name of a project."),
+        ("workload" = Option<String>, Query, description = "Id of a workload."),
+        PageParams,
+    ),
+    responses((status = 200, description = "A page of curves.", body = Page<CurveView>), Read),
+)]
 pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<CurveView>>> {
     let machine = params.take::<String>("machine")?;
     let project = params.take::<String>("project")?;
@@ -63,7 +78,8 @@ pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Pag
     Ok(Json(Page::of(rows, limit, |curve| curve.id, CurveView::from)))
 }
 
-#[derive(Debug, Serialize)]
+/// A curve with its points at each revision.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct CurveDetail {
     #[serde(flatten)]
     curve: CurveView,
@@ -80,7 +96,8 @@ pub struct CurveDetail {
 }
 
 /// One metric of the curve at one revision.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = CurveRevision)]
 struct RevisionView {
     commit: String,
     subject: String,
@@ -88,7 +105,9 @@ struct RevisionView {
     points: Vec<PointView>,
 }
 
-#[derive(Debug, Serialize)]
+/// One task count at one revision.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = CurvePoint)]
 struct PointView {
     tasks: i32,
     runs: usize,
@@ -99,11 +118,20 @@ struct PointView {
     interval: Option<Estimate>,
 }
 
-/// `GET /curves/{id}`: the curve with its series, and the points of `metric` (the primary one when
-/// left out) at each revision of `branch`, in order.
+/// A curve with its series, and the points of a metric at each revision of a branch, in order.
+#[utoipa::path(
+    get, path = "/curves/{id}", operation_id = "read_curve", tag = "curves",
+    params(
+        ("id" = CurveId, Path, description = "Number of the curve."),
+        ("metric" = Option<String>, Query, description = "The primary one when left out."),
+        ("branch" = Option<String>, Query, description = "Must be given where the project has \
+            several."),
+    ),
+    responses((status = 200, description = "The curve.", body = CurveDetail), Read),
+)]
 pub async fn show(
     State(app): State<App>,
-    Path(id): Path<String>,
+    At(id): At<String>,
     mut params: Params,
 ) -> Answer<Json<CurveDetail>> {
     let metric = params.take::<String>("metric")?;

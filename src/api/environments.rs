@@ -8,7 +8,9 @@ use time::serde::rfc3339;
 
 use crate::model::{Environment, EnvironmentId};
 
-#[derive(Debug, Serialize)]
+/// What can change on a machine without changing the machine.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = StoredEnvironment)]
 pub struct EnvironmentView {
     id: EnvironmentId,
     facts: BTreeMap<String, String>,

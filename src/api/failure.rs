@@ -4,8 +4,9 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use wire::{ErrorBody, ErrorDetail};
+use wire::Problem;
 
+use super::problem;
 use crate::error::Error;
 
 /// An error on its way out.
@@ -21,7 +22,9 @@ impl<E: Into<Error>> From<E> for Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let status = status(&self.0);
-        let mut answer = (status, Json(ErrorBody { error: detail(self.0) })).into_response();
+        let mut answer = (status, Json(problem_of(status, self.0))).into_response();
+        let media_type = HeaderValue::from_static(Problem::MEDIA_TYPE);
+        answer.headers_mut().insert(header::CONTENT_TYPE, media_type);
         if status == StatusCode::UNAUTHORIZED {
             let bearer = HeaderValue::from_static("Bearer realm=\"scalewatch\"");
             answer.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
@@ -46,7 +49,11 @@ pub fn status(error: &Error) -> StatusCode {
     }
 }
 
-fn detail(error: Error) -> ErrorDetail {
+fn problem_of(status: StatusCode, error: Error) -> Problem {
+    let limit = match &error {
+        Error::TooLarge { limit } => Some(*limit as u64),
+        _ => None,
+    };
     let sentence = error.to_string();
     let (code, detail, field) = match error {
         Error::NotFound(_) => ("not_found", sentence, None),
@@ -63,7 +70,16 @@ fn detail(error: Error) -> ErrorDetail {
             ("internal", format!("something failed here; quote {} to us", log(&cause)), None)
         }
     };
-    ErrorDetail { code: code.to_owned(), detail, field }
+    let reason = status.canonical_reason().unwrap_or_default();
+    Problem {
+        kind: format!("/api#{code}"),
+        title: problem::find(code).map_or(reason, |known| known.title).to_owned(),
+        status: status.as_u16(),
+        code: code.to_owned(),
+        detail,
+        field,
+        limit,
+    }
 }
 
 /// Logs what failed here with its chain of causes, and returns the number to quote.

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use crate::app::App;
 use crate::db;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 struct Health {
     status: &'static str,
     version: &'static str,
@@ -22,7 +22,8 @@ struct Health {
 }
 
 /// How far the worker is behind.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Backlog)]
 struct Worker {
     /// Curves that wait to be judged.
     due_curves: i64,
@@ -32,7 +33,14 @@ struct Worker {
     unsent_messages: i64,
 }
 
-/// 200 when the database answers and has our schema, else 503 with the problem.
+/// Whether the service can do its work: the database answers and has the schema of this version.
+#[utoipa::path(
+    get, path = "/health", operation_id = "read_health", tag = "service",
+    responses(
+        (status = 200, description = "It can.", body = Health),
+        (status = 503, description = "It cannot; `problem` says why.", body = Health),
+    ),
+)]
 pub async fn show(State(app): State<App>) -> Response {
     match look(&app).await {
         Ok(worker) => answer(StatusCode::OK, None, Some(worker)),

@@ -11,7 +11,9 @@ use crate::model::incident::{IncidentStep, RangeEnd};
 use crate::model::step::{Change, Evidence};
 use crate::model::{CurveId, EnvironmentId, SeriesId};
 
-#[derive(Debug, Serialize)]
+/// A change of level found in a series.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Step)]
 pub struct StepView {
     machine: String,
     machine_name: String,

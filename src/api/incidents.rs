@@ -4,14 +4,17 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::serde::rfc3339;
 
+use super::at::At;
 use super::auth::Caller;
+use super::document::PageParams;
 use super::incident_steps::StepView;
 use super::page::Page;
+use super::problem::{Conflict, NotFound, Read, Write};
 use super::values::Estimate;
 use super::{Answer, Params, body};
 use crate::alert::triage::{self, Decision};
@@ -27,7 +30,9 @@ use crate::model::{IncidentId, Scope};
 /// Largest body of a decision, bytes.
 const DECISION_BYTES: usize = 16 << 10;
 
-#[derive(Debug, Serialize)]
+/// The steps that have one cause.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Incident)]
 pub struct IncidentView {
     id: IncidentId,
     project: String,
@@ -62,7 +67,8 @@ pub struct IncidentView {
 }
 
 /// `score` is `noise_units` × `weight` × √`curves`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Severity)]
 struct SeverityView {
     word: &'static str,
     score: f64,
@@ -83,7 +89,8 @@ impl From<Severity> for SeverityView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// An incident with its steps, its history and its messages.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct IncidentDetail {
     #[serde(flatten)]
     incident: IncidentView,
@@ -92,7 +99,9 @@ pub struct IncidentDetail {
     messages: Vec<MessageView>,
 }
 
-#[derive(Debug, Serialize)]
+/// One line of the history.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = IncidentEvent)]
 struct EventView {
     #[serde(with = "rfc3339")]
     at: OffsetDateTime,
@@ -100,7 +109,9 @@ struct EventView {
     detail: serde_json::Value,
 }
 
-#[derive(Debug, Serialize)]
+/// A message about the incident and what became of it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = IncidentMessage)]
 struct MessageView {
     event: String,
     attempts: i32,
@@ -111,7 +122,16 @@ struct MessageView {
     withdrawn_at: Option<OffsetDateTime>,
 }
 
-/// `GET /incidents`: newest first; `state` is `open` (the default), `settled`, `all`, or one state.
+/// Incidents, newest first.
+#[utoipa::path(
+    get, path = "/incidents", operation_id = "list_incidents", tag = "incidents",
+    params(
+        ("state" = Option<String>, Query, description = "`open` (when left out), `settled`, `all`, \
+            or one state."),
+        PageParams,
+    ),
+    responses((status = 200, description = "A page of incidents.", body = Page<IncidentView>), Read),
+)]
 pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<IncidentView>>> {
     let states = states(params.take::<String>("state")?.as_deref())?;
     let (after, limit) = (params.take::<IncidentId>("after")?, params.limit()?);
@@ -134,20 +154,37 @@ fn states(word: Option<&str>) -> Result<Vec<Standing>, Error> {
     }
 }
 
-/// `GET /incidents/{id}`.
+/// An incident with its steps, their evidence, its history and its messages.
+#[utoipa::path(
+    get, path = "/incidents/{id}", operation_id = "read_incident", tag = "incidents",
+    params(("id" = IncidentId, Path, description = "Number of the incident.")),
+    responses((status = 200, description = "The incident.", body = IncidentDetail), Read),
+)]
 pub async fn show(
     State(app): State<App>,
-    Path(id): Path<String>,
+    At(id): At<String>,
     params: Params,
 ) -> Answer<Json<IncidentDetail>> {
     params.finish()?;
     Ok(Json(detail(&app, id_of(&id)?).await?))
 }
 
-/// `POST /incidents/{id}/state`: takes it where the body says, and answers it as it stands then.
+/// Takes an incident to another state, and answers it as it stands then.
+#[utoipa::path(
+    post, path = "/incidents/{id}/state", operation_id = "decide_incident", tag = "incidents",
+    params(("id" = IncidentId, Path, description = "Number of the incident.")),
+    request_body = Decision,
+    responses(
+        (status = 200, description = "The incident now.", body = IncidentDetail),
+        Write,
+        NotFound,
+        Conflict,
+    ),
+    security(("token" = ["triage"])),
+)]
 pub async fn decide(
     State(app): State<App>,
-    Path(id): Path<String>,
+    At(id): At<String>,
     caller: Caller,
     request: Request,
 ) -> Answer<Json<IncidentDetail>> {

@@ -1,16 +1,19 @@
 //! Machines: registering one, and reading what is registered.
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::serde::rfc3339;
 use wire::{Registered, limits};
 
+use super::at::At;
 use super::auth::Caller;
+use super::document::PageParams;
 use super::environments::EnvironmentView;
 use super::page::Page;
+use super::problem::{Conflict, Read, Write};
 use super::{Answer, Params, body, lookup};
 use crate::app::App;
 use crate::db;
@@ -20,7 +23,9 @@ use crate::model::{Machine, MachineId, Scope, Secret};
 /// Environments shown with a machine, the one last used first.
 const ENVIRONMENTS: i64 = 20;
 
-#[derive(Debug, Serialize)]
+/// A registered machine.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = RegisteredMachine)]
 pub struct MachineView {
     id: String,
     name: String,
@@ -43,14 +48,20 @@ impl From<Machine> for MachineView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// A machine and the environments its runs came from, the one last used first, at most 20.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct MachineDetail {
     #[serde(flatten)]
     machine: MachineView,
     environments: Vec<EnvironmentView>,
 }
 
-/// `GET /machines`: in the order they registered.
+/// Machines, in the order they registered.
+#[utoipa::path(
+    get, path = "/machines", operation_id = "list_machines", tag = "machines",
+    params(PageParams),
+    responses((status = 200, description = "A page of machines.", body = Page<MachineView>), Read),
+)]
 pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<MachineView>>> {
     let (after, limit) = (params.take::<MachineId>("after")?, params.limit()?);
     params.finish()?;
@@ -58,10 +69,15 @@ pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Pag
     Ok(Json(Page::of(rows, limit, |machine| machine.id, MachineView::from)))
 }
 
-/// `GET /machines/{id}`: a machine and the environments its runs came from.
+/// A machine and the environments its runs came from.
+#[utoipa::path(
+    get, path = "/machines/{id}", operation_id = "read_machine", tag = "machines",
+    params(("id" = String, Path, description = "Id of the machine.")),
+    responses((status = 200, description = "The machine.", body = MachineDetail), Read),
+)]
 pub async fn show(
     State(app): State<App>,
-    Path(id): Path<String>,
+    At(id): At<String>,
     params: Params,
 ) -> Answer<Json<MachineDetail>> {
     params.finish()?;
@@ -71,9 +87,20 @@ pub async fn show(
     Ok(Json(MachineDetail { machine: machine.into(), environments }))
 }
 
-/// `POST /machines`: registers a machine and answers an upload token bound to it, shown this once:
-/// 201 when the machine is new. A machine known with the same identity gets another token beside
-/// those it has, and its new name: 200.
+/// Registers a machine and answers an upload token bound to it, shown this once.
+///
+/// A machine known with the same identity gets another token beside those it has, and its new name.
+#[utoipa::path(
+    post, path = "/machines", operation_id = "register_machine", tag = "machines",
+    request_body = wire::Machine,
+    responses(
+        (status = 201, description = "The machine is new.", body = Registered),
+        (status = 200, description = "The machine was known.", body = Registered),
+        Write,
+        Conflict,
+    ),
+    security(("token" = ["register"])),
+)]
 pub async fn register(
     State(app): State<App>,
     caller: Caller,

@@ -1,10 +1,12 @@
 //! The API: JSON under `/api/v1`, and `/health`. Reading is public; writing takes a bearer token
-//! with the right scope. Every refusal is [`wire::ErrorBody`].
+//! with the right scope. Every refusal is a [`wire::Problem`].
 
+mod at;
 mod auth;
 mod body;
 mod compare;
 mod curves;
+pub mod document;
 mod environments;
 mod failure;
 mod health;
@@ -15,6 +17,7 @@ mod machines;
 mod noise;
 mod page;
 mod params;
+pub mod problem;
 mod run;
 mod runs;
 mod scaling;
@@ -25,7 +28,10 @@ mod why;
 
 use axum::Router;
 use axum::http::{Method, Uri};
-use axum::routing::{any, get, post};
+use axum::routing::any;
+use utoipa::OpenApi as _;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::Error;
@@ -37,32 +43,36 @@ pub use params::Params;
 /// Result of a handler.
 type Answer<T> = Result<T, Failure>;
 
-/// Routes.
-pub fn router() -> Router<App> {
-    let v1 = Router::new()
-        .route("/machines", get(machines::list).post(machines::register))
-        .route("/machines/{id}", get(machines::show))
-        .route("/machines/{id}/noise-floors", get(noise::list).post(noise::put))
-        .route("/projects/{name}/weights", get(weights::list).put(weights::replace))
-        .route("/runs", get(runs::list).post(runs::create))
-        .route("/runs/{id}", get(run::show))
-        .route("/runs/{id}/artefacts/{name}", get(run::artefact))
-        .route("/curves", get(curves::list))
-        .route("/curves/{id}", get(curves::show))
-        .route("/series/{id}", get(series::show))
-        .route("/compare", get(compare::show))
-        .route("/compare/why", get(why::compare))
-        .route("/incidents", get(incidents::list))
-        .route("/incidents/{id}", get(incidents::show))
-        .route("/incidents/{id}/why", get(why::incident))
-        .route("/incidents/{id}/state", post(incidents::decide))
-        .method_not_allowed_fallback(wrong_method)
-        .fallback(unknown_path);
-    Router::new()
+/// Routes, each with what its handler says of it: [`document`] is made of these, so that every path
+/// of the API is described.
+fn routes() -> OpenApiRouter<App> {
+    let v1 = OpenApiRouter::new()
+        .routes(routes!(machines::list, machines::register))
+        .routes(routes!(machines::show))
+        .routes(routes!(noise::list, noise::put))
+        .routes(routes!(weights::list, weights::replace))
+        .routes(routes!(runs::list, runs::create))
+        .routes(routes!(run::show))
+        .routes(routes!(run::artefact))
+        .routes(routes!(curves::list))
+        .routes(routes!(curves::show))
+        .routes(routes!(series::show))
+        .routes(routes!(compare::show))
+        .routes(routes!(why::compare))
+        .routes(routes!(incidents::list))
+        .routes(routes!(incidents::show))
+        .routes(routes!(why::incident))
+        .routes(routes!(incidents::decide))
+        .routes(routes!(document::show));
+    OpenApiRouter::with_openapi(document::Base::openapi())
         .nest("/api/v1", v1)
-        .route("/api", any(unknown_path))
-        .route("/api/{*rest}", any(unknown_path))
-        .route("/health", get(health::show))
+        .routes(routes!(health::show))
+}
+
+/// The routes, and what answers where there is none.
+pub fn router() -> Router<App> {
+    let (router, _) = routes().split_for_parts();
+    router.method_not_allowed_fallback(wrong_method).route("/api/{*rest}", any(unknown_path))
 }
 
 async fn unknown_path(uri: Uri) -> Failure {

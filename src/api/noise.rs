@@ -1,13 +1,15 @@
 //! Noise floors: those that a machine measured by A/A runs come in, all that are known go out.
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use time::serde::rfc3339;
 
+use super::at::At;
 use super::auth::Caller;
+use super::problem::{NotFound, Read, Write};
 use super::{Answer, Params, body, lookup};
 use crate::app::App;
 use crate::db;
@@ -18,8 +20,9 @@ use crate::model::{Machine, Scope};
 /// Largest body, bytes.
 const BODY_BYTES: usize = 4 << 20;
 
-/// One floor from one source.
-#[derive(Debug, Serialize)]
+/// What identical code differs by, for one workload and metric, from one source.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = KnownNoiseFloor)]
 pub struct NoiseFloorView {
     workload: String,
     metric: String,
@@ -44,10 +47,15 @@ impl From<NoiseFloor> for NoiseFloorView {
     }
 }
 
-/// `GET /machines/{id}/noise-floors`: from every source, by workload and metric.
+/// Noise floors of a machine from every source, by workload and metric.
+#[utoipa::path(
+    get, path = "/machines/{id}/noise-floors", operation_id = "list_noise_floors", tag = "machines",
+    params(("id" = String, Path, description = "Id of the machine.")),
+    responses((status = 200, description = "All that are known.", body = Vec<NoiseFloorView>), Read),
+)]
 pub async fn list(
     State(app): State<App>,
-    Path(id): Path<String>,
+    At(id): At<String>,
     params: Params,
 ) -> Answer<Json<Vec<NoiseFloorView>>> {
     params.finish()?;
@@ -56,11 +64,23 @@ pub async fn list(
     Ok(Json(floors.into_iter().map(NoiseFloorView::from).collect()))
 }
 
-/// `POST /machines/{id}/noise-floors`: keeps those that are newer than what is known, and has the
-/// curves of their workloads judged again.
+/// Takes noise floors that a machine measured by A/A runs.
+///
+/// Those that are newer than what is known are kept, and the curves of their workloads judged again.
+#[utoipa::path(
+    post, path = "/machines/{id}/noise-floors", operation_id = "put_noise_floors", tag = "machines",
+    params(("id" = String, Path, description = "Id of the machine.")),
+    request_body = wire::NoiseFloors,
+    responses(
+        (status = 200, description = "How many were newer.", body = wire::FloorsKept),
+        Write,
+        NotFound,
+    ),
+    security(("token" = ["upload"])),
+)]
 pub async fn put(
     State(app): State<App>,
-    Path(id): Path<String>,
+    At(id): At<String>,
     caller: Caller,
     request: Request,
 ) -> Answer<Json<wire::FloorsKept>> {

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde::Serialize;
 
 /// One page of a list.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct Page<T> {
     /// At most `limit` rows.
     pub items: Vec<T>,

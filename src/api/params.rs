@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 pub const MOST_ROWS: i64 = 500;
 
 /// Rows of a page when the client does not say.
-const ROWS: i64 = 100;
+pub const ROWS: i64 = 100;
 
 /// The parameters that were not asked for yet.
 #[derive(Debug)]
@@ -82,8 +82,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
     type Rejection = super::Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Params, super::Failure> {
-        let Query(left) = Query::try_from_uri(&parts.uri)
+        let Query::<Vec<(String, String)>>(left) = Query::try_from_uri(&parts.uri)
             .map_err(|error| Error::query("query", error.body_text()))?;
+        // Postgres keeps no text with it.
+        if let Some((name, _)) = left.iter().find(|(_, value)| value.contains('\0')) {
+            return Err(Error::query(name, "must not contain a NUL character").into());
+        }
         Ok(Params { left, known: Vec::new() })
     }
 }

@@ -5,13 +5,15 @@ use std::io::Read as _;
 
 use anyhow::Context as _;
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use flate2::read::GzDecoder;
 use serde::Serialize;
 
+use super::at::At;
 use super::environments::EnvironmentView;
+use super::problem::Read;
 use super::runs::RunView;
 use super::values::SummaryView;
 use super::{Answer, Params};
@@ -21,7 +23,8 @@ use crate::error::Error;
 use crate::model::profile;
 use crate::model::{Artefact, CurveId, RunId, RunMetric, RunPoint, RunValues, SeriesId};
 
-#[derive(Debug, Serialize)]
+/// A run with everything it recorded.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct RunDetail {
     #[serde(flatten)]
     run: RunView,
@@ -30,7 +33,9 @@ pub struct RunDetail {
     artefacts: Vec<ArtefactView>,
 }
 
-#[derive(Debug, Serialize)]
+/// One workload at one setting in this run.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = RunPoint)]
 struct PointView {
     curve: CurveId,
     workload: String,
@@ -41,7 +46,9 @@ struct PointView {
     outcome: OutcomeView,
 }
 
-#[derive(Debug, Serialize)]
+/// What came of a point.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = RunOutcome)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
 enum OutcomeView {
@@ -49,7 +56,9 @@ enum OutcomeView {
     Failed(wire::Failure),
 }
 
-#[derive(Debug, Serialize)]
+/// What was measured at a point.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = RunMeasured)]
 struct MeasuredView {
     placement: Vec<Vec<u32>>,
     start_skew_ns: i64,
@@ -60,7 +69,9 @@ struct MeasuredView {
     metrics: Vec<MetricView>,
 }
 
-#[derive(Debug, Serialize)]
+/// The samples of one metric at a point.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = RunMetric)]
 struct MetricView {
     series: SeriesId,
     metric: String,
@@ -70,7 +81,9 @@ struct MetricView {
     samples: Vec<f64>,
 }
 
-#[derive(Debug, Serialize)]
+/// A piece of evidence kept with a run.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = StoredArtefact)]
 struct ArtefactView {
     name: String,
     media_type: String,
@@ -78,10 +91,15 @@ struct ArtefactView {
     sha256: String,
 }
 
-/// `GET /runs/{uuid}`: the run with every raw window.
+/// A run with every raw window.
+#[utoipa::path(
+    get, path = "/runs/{id}", operation_id = "read_run", tag = "runs",
+    params(("id" = uuid::Uuid, Path, description = "UUID of the run.")),
+    responses((status = 200, description = "The run.", body = RunDetail), Read),
+)]
 pub async fn show(
     State(app): State<App>,
-    Path(id): Path<String>,
+    At(id): At<String>,
     params: Params,
 ) -> Answer<Json<RunDetail>> {
     params.finish()?;
@@ -98,11 +116,23 @@ pub async fn show(
     }))
 }
 
-/// `GET /runs/{uuid}/artefacts/{name}`: a piece of evidence as it was sent, a profile as its folded
-/// stacks. It came from outside, so whatever it says it is, it goes out as plain text.
+/// A piece of evidence as it was sent, a profile as its folded stacks.
+///
+/// It came from outside, so whatever it says it is, it goes out as plain text.
+#[utoipa::path(
+    get, path = "/runs/{id}/artefacts/{name}", operation_id = "read_artefact", tag = "runs",
+    params(
+        ("id" = uuid::Uuid, Path, description = "UUID of the run."),
+        ("name" = String, Path, description = "Name of the artefact."),
+    ),
+    responses(
+        (status = 200, description = "Its content.", body = String, content_type = "text/plain"),
+        Read,
+    ),
+)]
 pub async fn artefact(
     State(app): State<App>,
-    Path((id, name)): Path<(String, String)>,
+    At((id, name)): At<(String, String)>,
     params: Params,
 ) -> Answer<impl IntoResponse> {
     params.finish()?;

@@ -12,7 +12,9 @@ use time::serde::rfc3339;
 use wire::{Accepted, limits};
 
 use super::auth::Caller;
+use super::document::PageParams;
 use super::page::Page;
+use super::problem::{Conflict, Read, Write};
 use super::{Answer, Params, body, lookup};
 use crate::app::App;
 use crate::db;
@@ -20,8 +22,20 @@ use crate::error::Error;
 use crate::ingest;
 use crate::model::{Run, RunId, Scope};
 
-/// `POST /runs`: stores a report. 201 when the run is new; 200 when this very report was stored
-/// before, and nothing changes.
+/// Stores the report of a run, all of it or nothing.
+///
+/// Sent again it changes nothing: the run's UUID and the report tell.
+#[utoipa::path(
+    post, path = "/runs", operation_id = "create_run", tag = "runs",
+    request_body(content = wire::Report, description = "Plain, or with Content-Encoding: gzip."),
+    responses(
+        (status = 201, description = "The run is new.", body = Accepted),
+        (status = 200, description = "This very report was stored before.", body = Accepted),
+        Write,
+        Conflict,
+    ),
+    security(("token" = ["upload"])),
+)]
 pub async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -34,8 +48,11 @@ pub async fn create(
     Ok((status, Json(accepted)))
 }
 
-#[derive(Debug, Serialize)]
+/// A run as lists show it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Run)]
 pub struct RunView {
+    #[schema(value_type = uuid::Uuid)]
     id: RunId,
     machine: String,
     machine_name: String,
@@ -72,7 +89,18 @@ impl From<Run> for RunView {
     }
 }
 
-/// `GET /runs`: the last to arrive first; by `machine`, `project`, and `commit` of that project.
+/// Runs, the last to arrive first.
+#[utoipa::path(
+    get, path = "/runs", operation_id = "list_runs", tag = "runs",
+    params(
+        ("machine" = Option<String>, Query, description = "Id of a machine."),
+        ("project" = Option<String>, Query, description = "Name of a project."),
+        ("commit" = Option<String>, Query, description = "At least 4 hex digits a commit of \
+            `project` begins with."),
+        PageParams,
+    ),
+    responses((status = 200, description = "A page of runs.", body = Page<RunView>), Read),
+)]
 pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<RunView>>> {
     let machine = params.take::<String>("machine")?;
     let project = params.take::<String>("project")?;

@@ -8,7 +8,8 @@ use crate::detect::scaling::{Fit, law};
 use crate::model::Measurement;
 
 /// The Universal Scalability Law, or why there is none.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Scaling)]
 pub struct ScalingView {
     commit: String,
     /// `contention 3.1 % (2.8–3.5), …`, or the reason.
@@ -16,7 +17,9 @@ pub struct ScalingView {
     law: Option<LawView>,
 }
 
-#[derive(Debug, Serialize)]
+/// Throughput of n tasks: one × n ÷ (1 + contention × (n − 1) + coherency × n × (n − 1)).
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = ScalingLaw)]
 struct LawView {
     /// Throughput of one task by the law.
     one: f64,

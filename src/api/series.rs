@@ -1,11 +1,13 @@
 //! Series: one metric at one task count, every run in the order of revisions.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::serde::rfc3339;
 
+use super::at::At;
+use super::problem::Read;
 use super::values::SummaryView;
 use super::{Answer, Params, lookup};
 use crate::app::App;
@@ -14,7 +16,9 @@ use crate::detect::modes::{self, Mode, Modes};
 use crate::error::Error;
 use crate::model::{CurveId, EnvironmentId, Measurement, RunId, Series, SeriesId};
 
-#[derive(Debug, Serialize)]
+/// One metric of a curve at one task count.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Series)]
 pub struct SeriesView {
     id: SeriesId,
     curve: CurveId,
@@ -39,7 +43,8 @@ impl From<Series> for SeriesView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// A series with its runs.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct SeriesDetail {
     #[serde(flatten)]
     series: SeriesView,
@@ -50,14 +55,17 @@ pub struct SeriesDetail {
 }
 
 /// A switch from one mode to the other is no step.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Modes)]
 struct ModesView {
     low: ModeView,
     high: ModeView,
     switches: usize,
 }
 
-#[derive(Debug, Serialize)]
+/// One of the two values a level switches between.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Mode)]
 struct ModeView {
     value: f64,
     runs: usize,
@@ -65,8 +73,11 @@ struct ModeView {
     dwell: f64,
 }
 
-#[derive(Debug, Serialize)]
+/// One run of a series.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Measurement)]
 struct MeasurementView {
+    #[schema(value_type = uuid::Uuid)]
     run: RunId,
     commit: String,
     subject: String,
@@ -75,15 +86,26 @@ struct MeasurementView {
     #[serde(with = "rfc3339")]
     finished_at: OffsetDateTime,
     summary: SummaryView,
+    /// In order of time; left out unless asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
     samples: Vec<f64>,
 }
 
-/// `GET /series/{id}`: every run in the order of revisions, of the branch `branch` or of the only
-/// one there is; with every sample when `samples=true`.
+/// A series with every run in the order of revisions.
+#[utoipa::path(
+    get, path = "/series/{id}", operation_id = "read_series", tag = "curves",
+    params(
+        ("id" = SeriesId, Path, description = "Number of the series."),
+        ("branch" = Option<String>, Query, description = "Must be given where the project has \
+            several."),
+        ("samples" = Option<bool>, Query, description = "Whether every sample is shown."),
+    ),
+    responses((status = 200, description = "The series.", body = SeriesDetail), Read),
+)]
 pub async fn show(
     State(app): State<App>,
-    Path(id): Path<String>,
+    At(id): At<String>,
     mut params: Params,
 ) -> Answer<Json<SeriesDetail>> {
     let branch = params.take::<String>("branch")?;

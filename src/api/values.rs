@@ -3,7 +3,9 @@
 use serde::Serialize;
 use stats::summary::Summary;
 
-#[derive(Debug, Serialize)]
+/// Summary of samples.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Summary)]
 pub struct SummaryView {
     n: usize,
     mean: f64,
@@ -21,10 +23,14 @@ impl From<Summary> for SummaryView {
 }
 
 /// A number with its 95 % interval.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct Estimate {
     value: f64,
+    /// Null where it is beyond any number.
+    #[schema(value_type = Option<f64>, required)]
     low: f64,
+    /// Null where it is beyond any number.
+    #[schema(value_type = Option<f64>, required)]
     high: f64,
 }
 

@@ -1,10 +1,12 @@
 //! How much a project's users care: weights of workloads and metrics, which severities follow.
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use serde::{Deserialize, Serialize};
 
+use super::at::At;
 use super::auth::Caller;
+use super::problem::{NotFound, Read, Write};
 use super::{Answer, Params, body, lookup};
 use crate::app::App;
 use crate::db;
@@ -21,13 +23,17 @@ const MOST: usize = 1000;
 /// Largest weight.
 const LARGEST: f64 = 1000.0;
 
-#[derive(Debug, Serialize, Deserialize)]
+/// How much the users of a project care, at most 1000 entries. The most particular one counts, 1
+/// where there is none.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
     weights: Vec<WeightView>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+/// One weight.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Weight)]
 #[serde(deny_unknown_fields)]
 struct WeightView {
     /// Every workload where it is left out.
@@ -36,13 +42,19 @@ struct WeightView {
     /// Every metric where it is left out.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     metric: String,
+    #[schema(minimum = 0, maximum = 1000)]
     weight: f64,
 }
 
-/// `GET /projects/{name}/weights`: the most particular one counts, 1 where there is none.
+/// Weights of a project's workloads and metrics, which severities follow.
+#[utoipa::path(
+    get, path = "/projects/{name}/weights", operation_id = "read_weights", tag = "projects",
+    params(("name" = String, Path, description = "Name of the project.")),
+    responses((status = 200, description = "The weights.", body = Weights), Read),
+)]
 pub async fn list(
     State(app): State<App>,
-    Path(name): Path<String>,
+    At(name): At<String>,
     params: Params,
 ) -> Answer<Json<Weights>> {
     params.finish()?;
@@ -51,10 +63,17 @@ pub async fn list(
     Ok(Json(Weights { weights: weights.into_iter().map(WeightView::from).collect() }))
 }
 
-/// `PUT /projects/{name}/weights`: these in the place of those there were.
+/// Sets these weights in the place of those there were.
+#[utoipa::path(
+    put, path = "/projects/{name}/weights", operation_id = "replace_weights", tag = "projects",
+    params(("name" = String, Path, description = "Name of the project.")),
+    request_body = Weights,
+    responses((status = 200, description = "The weights now.", body = Weights), Write, NotFound),
+    security(("token" = ["triage"])),
+)]
 pub async fn replace(
     State(app): State<App>,
-    Path(name): Path<String>,
+    At(name): At<String>,
     caller: Caller,
     request: Request,
 ) -> Answer<Json<Weights>> {

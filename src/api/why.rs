@@ -1,10 +1,12 @@
 //! Verdicts in plain text, to be read in a terminal and checked by hand.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 
-use super::compare::{self, Compared};
+use super::at::At;
+use super::compare::{self, CompareParams, Compared};
+use super::problem::Read;
 use super::{Answer, Params};
 use crate::app::App;
 use crate::db;
@@ -19,10 +21,20 @@ fn text(text: String) -> Text {
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text)
 }
 
-/// `GET /incidents/{id}/why`: the rule, and each step with everything it rests on.
+/// Why an incident is one, in plain text.
+///
+/// The rule, and each step with everything it rests on.
+#[utoipa::path(
+    get, path = "/incidents/{id}/why", operation_id = "explain_incident", tag = "incidents",
+    params(("id" = IncidentId, Path, description = "Number of the incident.")),
+    responses(
+        (status = 200, description = "Why.", body = String, content_type = "text/plain"),
+        Read,
+    ),
+)]
 pub async fn incident(
     State(app): State<App>,
-    Path(id): Path<String>,
+    At(id): At<String>,
     params: Params,
 ) -> Answer<impl IntoResponse> {
     params.finish()?;
@@ -37,8 +49,17 @@ pub async fn incident(
     Ok(text(told + "\n"))
 }
 
-/// `GET /compare/why`, with the parameters of `/compare`: the rule, the verdict over the curve, and
-/// each point with everything it rests on.
+/// Why two revisions compare as they do, in plain text.
+///
+/// The rule, the verdict over the curve, and each point with everything it rests on.
+#[utoipa::path(
+    get, path = "/compare/why", operation_id = "explain_comparison", tag = "compare",
+    params(CompareParams),
+    responses(
+        (status = 200, description = "Why.", body = String, content_type = "text/plain"),
+        Read,
+    ),
+)]
 pub async fn compare(State(app): State<App>, params: Params) -> Answer<impl IntoResponse> {
     let Compared { series, comparison, floor, .. } = compare::compared(&app, params).await?;
     let mut told = explain::two_sides_rule();

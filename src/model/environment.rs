@@ -19,7 +19,7 @@ pub struct Environment {
 }
 
 /// One field in which two environments differ; none means the field is absent there.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 pub struct Difference {
     /// Dotted key, e.g. `kernel.release`.
     pub field: String,
@@ -43,7 +43,8 @@ pub struct Effect {
 }
 
 /// A difference, and what earlier changes of its field did to results.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = EnvironmentChange)]
 pub struct Known {
     /// The difference.
     #[serde(flatten)]

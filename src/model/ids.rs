@@ -8,7 +8,7 @@ macro_rules! ids {
         $(#[$doc])*
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize,
-            serde::Deserialize,
+            serde::Deserialize, utoipa::ToSchema,
         )]
         #[serde(transparent)]
         pub struct $name(pub i64);

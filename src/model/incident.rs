@@ -14,7 +14,7 @@ use super::{
 pub use super::triage::{Reason, State};
 
 /// A revision as an end of a range.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct RangeEnd {
     /// Row.
     pub revision: RevisionId,

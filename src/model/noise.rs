@@ -4,7 +4,8 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 /// Where a floor was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, utoipa::ToSchema)]
+#[schema(as = NoiseSource)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// A/A runs of `calibrate`: both sides are the same.

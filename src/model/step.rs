@@ -9,7 +9,19 @@ use super::{
 };
 
 /// Whether a change is bad or good, by the direction of its metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    utoipa::ToSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Worse.
@@ -35,7 +47,7 @@ impl Change {
 
 /// Why a verdict is what it is, as stored with a step and shown on its page: every inequality
 /// evaluated, in order, and the one that decided. A number that is not finite is null.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Evidence {
     /// Values that were used, in order.
     pub used: Vec<Option<f64>>,
@@ -54,7 +66,7 @@ pub struct Evidence {
 }
 
 /// One line of a judgement: `left relation right`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Inequality {
     /// What is compared.
     pub what: String,
@@ -69,7 +81,7 @@ pub struct Inequality {
 }
 
 /// Whether CPU time went to others just when a wall-clock metric changed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Neighbour {
     /// True: the change is put down to others on the machine, and opens no incident.
     pub blamed: bool,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::IncidentId;
 
 /// Where an incident stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Nobody has looked at it yet.
@@ -105,7 +105,8 @@ impl State {
 }
 
 /// Why an incident is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = InvalidReason)]
 #[serde(rename_all = "lowercase")]
 pub enum Reason {
     /// The same code measures both: its size counts for the noise floor from now on.

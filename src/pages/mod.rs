@@ -4,6 +4,7 @@
 //! Each page is one module: the view (plain, display-ready values) beside the handler that fills
 //! it. [`view`] holds what several pages show the same way.
 
+pub mod api;
 pub mod assets;
 pub mod compare;
 pub mod curve;
@@ -42,6 +43,7 @@ const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'sel
 pub fn router() -> Router<App> {
     Router::new()
         .route("/", get(overview::show))
+        .route("/api", get(api::show))
         .route("/curves", get(curves::list))
         .route("/curves/{id}", get(curve::show))
         .route("/compare", get(compare::show))

@@ -1,5 +1,6 @@
 mod bad_input;
 mod compare;
+mod document;
 mod incidents;
 mod lists;
 mod machines;

@@ -105,6 +105,27 @@ async fn every_link_leads_somewhere(pool: Pool) {
 }
 
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn the_api_is_described_to_people(pool: Pool) {
+    let service = Service::on(pool);
+    let html = service.get("/api").await.text();
+    let api = read(&html);
+    assert_shows(
+        &api,
+        &[
+            "POST /api/v1/runs Stores the report of a run, all of it or nothing.",
+            "Takes a token of scope upload.",
+            "application/json Page_Run",
+            "list of Window",
+            "integer, 1 to 500, 100 when left out",
+            "invalid_field 422 A field breaks a limit",
+        ],
+    );
+    for anchor in api.links.iter().filter_map(|link| link.strip_prefix('#')) {
+        assert!(html.contains(&format!("id=\"{anchor}\"")), "#{anchor} leads nowhere");
+    }
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
 async fn what_is_not_there_is_said_with_a_way_back(pool: Pool) {
     let service = Service::on(pool);
     let addresses = [

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
+use scalewatch::api::problem;
 use scalewatch::app::{App, router};
 use scalewatch::clock::Clock;
 use scalewatch::config::Config;
@@ -150,9 +151,14 @@ impl Answer {
             .unwrap_or_else(|error| panic!("{error} in {} {}", self.status, self.text()))
     }
 
-    /// Status, code and field of an error answer.
+    /// Status, code and field of an error answer, which is a problem of a code that is known.
     pub fn refusal(&self) -> (u16, String, Option<String>) {
-        let body: wire::ErrorBody = self.parsed();
-        (self.status.as_u16(), body.error.code, body.error.field)
+        let problem: wire::Problem = self.parsed();
+        let status = self.status.as_u16();
+        assert_eq!(self.headers[header::CONTENT_TYPE], wire::Problem::MEDIA_TYPE);
+        assert_eq!(problem.status, status);
+        let code = problem::find(&problem.code).expect("a code of the table");
+        assert!(code.statuses.contains(&status), "{} comes with {status}", code.code);
+        (status, problem.code, problem.field)
     }
 }

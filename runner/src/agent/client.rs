@@ -101,7 +101,7 @@ impl Client {
                 .post(format!("{}{path}", self.server.0))
                 .header("Content-Type", "application/json")
                 .header("Content-Encoding", "gzip")
-                .header("Accept", "application/json")
+                .header("Accept", "application/json, application/problem+json")
                 .header("Authorization", self.token.authorization())
                 .send(&body)
         });
@@ -131,14 +131,15 @@ impl Client {
         pause: Option<Duration>,
         body: &[u8],
     ) -> Answer<T> {
-        let refusal = || match serde_json::from_slice::<wire::ErrorBody>(body) {
-            Ok(wire::ErrorBody { error }) => Some(Refusal {
+        let refusal = || match serde_json::from_slice::<wire::Problem>(body) {
+            // A proxy's problem lacks our code; one that speaks of another status is not this one.
+            Ok(problem) if problem.status == status => Some(Refusal {
                 status: Some(status),
-                code: printable(&error.code),
-                detail: printable(&error.detail),
-                field: error.field.as_deref().map(printable),
+                code: printable(&problem.code),
+                detail: printable(&problem.detail),
+                field: problem.field.as_deref().map(printable),
             }),
-            Err(_) => None,
+            _ => None,
         };
         let foreign = || {
             Answer::Unreachable(format!(
@@ -246,8 +247,13 @@ mod tests {
     }
 
     const ACCEPTED: &str = r#"{"run":"u","new":true,"points":1,"windows":2}"#;
-    const ERROR: &str =
-        r#"{"error":{"code":"invalid_field","detail":"bad\u001b[2J","field":"run"}}"#;
+
+    fn problem(status: u16) -> String {
+        format!(
+            r#"{{"type":"/api#invalid_field","title":"t","status":{status},"code":"invalid_field",
+                "detail":"bad\u001b[2J","field":"run"}}"#
+        )
+    }
 
     #[test]
     fn only_the_services_own_answers_are_final() {
@@ -258,25 +264,28 @@ mod tests {
         assert!(matches!(read(302, ""), Answer::Unreachable(_)));
         assert!(matches!(read(404, "not found"), Answer::Unreachable(_)));
         assert!(matches!(read(403, "<html>proxy</html>"), Answer::Unreachable(_)));
+        let foreign = r#"{"type":"about:blank","title":"Forbidden","status":403,"detail":"no"}"#;
+        assert!(matches!(read(403, foreign), Answer::Unreachable(_)));
+        assert!(matches!(read(403, &problem(404)), Answer::Unreachable(_)));
     }
 
     #[test]
     fn each_class_of_status_has_its_meaning() {
         for status in [400, 404, 409, 413, 415, 422] {
-            assert!(matches!(read(status, ERROR), Answer::Refused(_)), "{status}");
+            assert!(matches!(read(status, &problem(status)), Answer::Refused(_)), "{status}");
         }
         for status in [401, 403] {
-            assert!(matches!(read(status, ERROR), Answer::Unauthorised(_)), "{status}");
+            assert!(matches!(read(status, &problem(status)), Answer::Unauthorised(_)), "{status}");
         }
         for status in [408, 425, 429, 500, 502, 503, 504] {
-            assert!(matches!(read(status, ERROR), Answer::Later(..)), "{status}");
+            assert!(matches!(read(status, &problem(status)), Answer::Later(..)), "{status}");
             assert!(matches!(read(status, "gateway"), Answer::Later(..)), "{status}");
         }
     }
 
     #[test]
     fn a_refusal_carries_the_services_words_without_control_characters() {
-        let Answer::Refused(refusal) = read(422, ERROR) else { panic!("422 is a refusal") };
+        let Answer::Refused(refusal) = read(422, &problem(422)) else { panic!("422 is a refusal") };
         assert_eq!(refusal.to_string(), "run: bad [2J (invalid_field)");
         assert_eq!(refusal.status, Some(422));
     }

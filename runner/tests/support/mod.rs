@@ -158,14 +158,18 @@ fn answer(act: &Act, request: &Request) -> Option<String> {
     ))
 }
 
-/// The service's error body.
-pub fn error(code: &str, field: Option<&str>) -> String {
-    let detail = wire::ErrorDetail {
+/// The service's problem.
+pub fn error(status: u16, code: &str, field: Option<&str>) -> String {
+    let problem = wire::Problem {
+        kind: format!("/api#{code}"),
+        title: code.into(),
+        status,
         code: code.into(),
         detail: format!("{code} for people"),
         field: field.map(str::to_owned),
+        limit: None,
     };
-    serde_json::to_string(&wire::ErrorBody { error: detail }).unwrap()
+    serde_json::to_string(&problem).unwrap()
 }
 
 /// Id of the machine of every report below.

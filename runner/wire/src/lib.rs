@@ -26,6 +26,7 @@ pub use report::{Artefact, FORMAT, Project, Report, Revision, Subject};
 
 /// Answer to `POST /api/v1/machines`: the machine as stored, and the upload token, shown once.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Registered {
     /// [`Machine::id`] as the service stored it.
     pub machine: String,
@@ -35,6 +36,7 @@ pub struct Registered {
 
 /// Answer to `POST /api/v1/runs`, with status 201 when the run is new and 200 when it was known.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Accepted {
     /// UUID of the run.
     pub run: String,
@@ -46,21 +48,32 @@ pub struct Accepted {
     pub windows: usize,
 }
 
-/// Body of every API error answer.
+/// Body of every API error answer: a problem as RFC 9457 has it, of type [`Problem::MEDIA_TYPE`],
+/// with a stable code for programs and a sentence for people.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct ErrorBody {
-    /// The error.
-    pub error: ErrorDetail,
-}
-
-/// One API error: a stable code for programs, a sentence for people.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct ErrorDetail {
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Problem {
+    /// Where the code is explained, below the service's address.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The code in words; the same for every problem of this code.
+    pub title: String,
+    /// HTTP status.
+    pub status: u16,
     /// Stable snake-case code, e.g. `invalid_field`.
     pub code: String,
     /// What happened, what was kept, what to do.
     pub detail: String,
-    /// Path of the offending field, e.g. `points[0].outcome.measured.windows[2].dt_ns`.
+    /// Path of the offending field, e.g. `points[0].outcome.measured.windows[2].dt_ns`, or name of
+    /// the parameter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+    /// The most there may be, where one number says what was broken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+impl Problem {
+    /// Its media type.
+    pub const MEDIA_TYPE: &str = "application/problem+json";
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A machine as it registers and as each report names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
     /// Lower-case hex of the hash of the identity; made by the runner.
@@ -18,6 +19,7 @@ pub struct Machine {
 
 /// Stable facts only: never a boot-time calibration, a host name or a frequency.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
     /// `uname -m`.
@@ -42,6 +44,7 @@ pub struct Identity {
 
 /// One level of cache.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
     /// 1, 2, 3 …
@@ -58,5 +61,6 @@ pub struct Cache {
 /// `kernel.release`, `cpu.governor`, `fs.mount_options`. Flat, so that two environments differ
 /// field by field in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct Environment(pub BTreeMap<String, String>);

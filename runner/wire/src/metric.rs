@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which way is better. There is no default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Higher is better.
@@ -15,6 +16,7 @@ pub enum Direction {
 /// Unit of a metric. Closed: numbers in different units are never compared, so an unknown unit is
 /// an error and not a new unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Unit {
     /// Operations per second of wall time.
     #[serde(rename = "ops/s")]
@@ -117,6 +119,8 @@ impl Direction {
 
 /// Where a metric's values come from, one value a window unless said otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(as = ValueSource))]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Sum of ops over tasks ÷ Δt.
@@ -131,6 +135,7 @@ pub enum Source {
 
 /// One metric of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
     /// Snake-case name, e.g. `ops_per_s_total`.

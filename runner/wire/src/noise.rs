@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Body of `POST /api/v1/machines/{id}/noise-floors`: what A/A runs of this machine differed by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NoiseFloors {
     /// At most one for each workload and metric.
@@ -12,6 +13,7 @@ pub struct NoiseFloors {
 
 /// What identical code differs by, for one workload and metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NoiseFloor {
     /// Workload id.
@@ -28,6 +30,7 @@ pub struct NoiseFloor {
 
 /// Answer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FloorsKept {
     /// Floors that were newer than what was known.
     pub kept: usize,

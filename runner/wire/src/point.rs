@@ -8,6 +8,7 @@ use crate::Metric;
 
 /// One workload at one setting, and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// Path-like id, e.g. `fallocate/append-truncate`.
@@ -54,6 +55,7 @@ pub fn profile_name(
 
 /// What came of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
 pub enum Outcome {
@@ -65,6 +67,7 @@ pub enum Outcome {
 
 /// A measured point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// CPUs task *i* was allowed to run on; empty when tasks were not placed.
@@ -87,6 +90,7 @@ pub struct Measured {
 
 /// One sample: what every task did between two readings of the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Window {
     /// Δt, ns of `CLOCK_MONOTONIC_RAW`; more than 0.
@@ -99,6 +103,7 @@ pub struct Window {
 
 /// What disturbed a point, summed over its windows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Disturbance {
     /// CPU time a hypervisor took away, ns, over all CPUs; none where the kernel does not say.
@@ -158,6 +163,7 @@ impl Disturbance {
 
 /// A window that something else disturbed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DisturbedWindow {
     /// Index of the window, from 0.
@@ -173,6 +179,8 @@ fn is_zero(n: &u32) -> bool {
 
 /// Why a point has no samples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(as = PointFailure))]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
     /// What failed, e.g. `fallocate` or `set-up`.

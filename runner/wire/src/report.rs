@@ -9,6 +9,7 @@ pub const FORMAT: u32 = 1;
 
 /// One execution on one machine at one revision in one environment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Report {
     /// [`FORMAT`].
@@ -36,6 +37,7 @@ pub struct Report {
 
 /// A project and what it tests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Project {
     /// Unique name, e.g. `linux`.
@@ -47,6 +49,7 @@ pub struct Project {
 /// What a project tests. What identifies the subject belongs to the revision and is left out of
 /// the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
     /// The running kernel: its release is the revision.
@@ -60,6 +63,7 @@ pub enum Subject {
 /// What was under test. Ordered within its branch by `position`, else by `committed_at`, never by
 /// arrival; at least one of the two is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Revision {
     /// Commit id, 7 to 64 lower-case hex digits.
@@ -81,6 +85,7 @@ pub struct Revision {
 
 /// A piece of evidence kept with a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Artefact {
     /// File name shown to people.

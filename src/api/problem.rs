@@ -1,0 +1,199 @@
+//! Problems (RFC 9457) as the document of the API describes them: every code there is, and the
+//! answers an operation may refuse with.
+
+use std::collections::BTreeMap;
+
+use utoipa::IntoResponses;
+use utoipa::openapi::{Content, Ref, RefOr, Response};
+
+/// A code that programs may rely on: it keeps its name and its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Code {
+    /// As it stands in the answer.
+    pub code: &'static str,
+    /// The HTTP statuses it comes with.
+    pub statuses: &'static [u16],
+    /// What happened, short.
+    pub title: &'static str,
+    /// What it means and what to do.
+    pub meaning: &'static str,
+}
+
+const fn code(
+    code: &'static str,
+    statuses: &'static [u16],
+    title: &'static str,
+    meaning: &'static str,
+) -> Code {
+    Code { code, statuses, title, meaning }
+}
+
+/// Every code, by status.
+pub const CODES: &[Code] = &[
+    code(
+        "invalid_parameter",
+        &[400],
+        "A parameter cannot be used",
+        "The query parameter in `field` is unknown, missing, given twice or out of its range.",
+    ),
+    code(
+        "malformed_path",
+        &[400],
+        "The path is not text",
+        "The path's percent-encoding does not spell UTF-8.",
+    ),
+    code(
+        "malformed_json",
+        &[400],
+        "The body is not JSON",
+        "`detail` says at which line and column. NaN and Infinity are not JSON.",
+    ),
+    code(
+        "malformed_gzip",
+        &[400],
+        "The body is not gzip",
+        "Content-Encoding says gzip and the body is something else, or breaks off.",
+    ),
+    code(
+        "body_incomplete",
+        &[400],
+        "The body broke off",
+        "The connection ended before the body did. Send it again.",
+    ),
+    code(
+        "unauthorised",
+        &[401],
+        "A token is needed",
+        "No token was sent, or one that is unknown, expired or revoked.",
+    ),
+    code(
+        "forbidden",
+        &[403],
+        "The token may not do this",
+        "Its scope is another one, or it belongs to another machine.",
+    ),
+    code(
+        "not_found",
+        &[404],
+        "There is no such thing",
+        "What the path or a parameter names is not here; `detail` says which.",
+    ),
+    code(
+        "method_not_allowed",
+        &[405],
+        "This path does not answer this method",
+        "The header Allow has those it answers.",
+    ),
+    code(
+        "run_reused",
+        &[409],
+        "The run's UUID is taken",
+        "Another report was stored under this UUID. Nothing was changed; a new run needs a new UUID.",
+    ),
+    code(
+        "project_subject_changed",
+        &[409],
+        "The project is known with another subject",
+        "A project tests one subject (kernel, program or model) for ever.",
+    ),
+    code(
+        "revision_moved",
+        &[409],
+        "The revision is known at another place",
+        "The commit was reported before with another position or committer time on this branch.",
+    ),
+    code(
+        "metric_redefined",
+        &[409],
+        "The metric is known with another unit or direction",
+        "A new meaning needs a new name or a new version of the workload.",
+    ),
+    code(
+        "machine_identity_changed",
+        &[409, 422],
+        "The machine is known with another identity",
+        "Other hardware is another machine and registers under an id of its own.",
+    ),
+    code(
+        "incident_changed",
+        &[409],
+        "The incident changed meanwhile",
+        "It no longer stands where it was seen. Look at it again, then decide.",
+    ),
+    code(
+        "transition_not_allowed",
+        &[409],
+        "No way leads to this state",
+        "`detail` lists the states that can be reached from where the incident stands.",
+    ),
+    code(
+        "body_too_large",
+        &[413],
+        "The body is too large",
+        "`limit` has the most bytes there may be, before and after decompression.",
+    ),
+    code(
+        "unsupported_media_type",
+        &[415],
+        "The body is of a type that is not read",
+        "Bodies are application/json, plain or with Content-Encoding: gzip.",
+    ),
+    code(
+        "invalid_field",
+        &[422],
+        "A field breaks a limit",
+        "`field` has its path, `detail` the limit. Nothing of the body was kept.",
+    ),
+    code(
+        "unknown_machine",
+        &[422],
+        "The machine is not registered",
+        "Register it first: `scalewatch-runner register`.",
+    ),
+    code(
+        "internal",
+        &[500],
+        "Something failed in the service",
+        "`detail` has a number under which the service's log holds the cause. Send it again later.",
+    ),
+];
+
+/// What is known of a code.
+pub fn find(code: &str) -> Option<&'static Code> {
+    CODES.iter().find(|one| one.code == code)
+}
+
+/// Groups of refusals for `responses(…)` of an operation.
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident: $($status:literal)*;)*) => {$(
+        $(#[$doc])*
+        pub enum $name {}
+
+        impl IntoResponses for $name {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                [$($status),*].into_iter().map(refusal).collect()
+            }
+        }
+    )*};
+}
+
+refusals! {
+    /// Of every operation that reads.
+    Read: 400 404 500;
+    /// Of every operation that takes a token and a body.
+    Write: 400 401 403 413 415 422 500;
+    /// Nothing of that name.
+    NotFound: 404;
+    /// Contradicts what is stored.
+    Conflict: 409;
+}
+
+/// The answer with this status.
+fn refusal(status: u16) -> (String, RefOr<Response>) {
+    let codes = CODES.iter().filter(|one| one.statuses.contains(&status));
+    let codes = codes.map(|one| format!("`{}`", one.code)).collect::<Vec<_>>().join(", ");
+    let mut response = Response::new(format!("A problem; `code` is one of {codes}."));
+    let content = Content::new(Some(Ref::from_schema_name("Problem")));
+    response.content.insert(wire::Problem::MEDIA_TYPE.to_owned(), content);
+    (status.to_string(), RefOr::T(response))
+}
