@@ -8,7 +8,8 @@ use super::frame::{Frame, LINE_PX};
 use super::palette::{self, MUTED, SURFACE};
 use super::pen::{Align, Pen, fit, text_width};
 use super::scale::{Linear, Tasks};
-use super::{CurveLine, CurvePlot, Size, law};
+use super::{CurveLine, CurvePlot, CurvePoint, Mark, Size, law};
+use crate::format;
 
 /// Dash patterns by line; none is a solid line. Base is dashed, head solid.
 const DASHES: [Option<(f64, f64)>; 4] =
@@ -16,14 +17,7 @@ const DASHES: [Option<(f64, f64)>; 4] =
 
 /// Draws the plot.
 pub(super) fn draw<DB: DrawingBackend>(pen: &mut Pen<'_, DB>, plot: &CurvePlot, size: Size) {
-    let counts = task_counts(plot);
-    let x = Tasks::over(&counts);
-    let y = Linear::from_zero(plot.lines.iter().flat_map(line_values));
-    let label_room = f64::from(size.width) * 0.3;
-    let widest =
-        plot.lines.iter().map(|line| text_width(&line.label).min(label_room)).fold(0.0, f64::max);
-    let above = if plot.topology.is_empty() { 1 } else { 2 };
-    let frame = Frame::new(size, &y, (above, 2), widest + 4.0);
+    let Layout { counts, x, y, widest, frame } = Layout::of(plot, size);
     frame.draw(pen, &y, &plot.y_title);
     draw_tasks_axis(pen, &frame, &x, &counts);
     draw_topology(pen, &frame, &x, plot);
@@ -37,6 +31,53 @@ pub(super) fn draw<DB: DrawingBackend>(pen: &mut Pen<'_, DB>, plot: &CurvePlot, 
         draw_line(pen, &frame, (&x, &y), plot, index);
     }
     draw_end_labels(pen, &frame, (&x, &y), plot, widest);
+}
+
+/// What follows from the plot and its size.
+struct Layout {
+    /// Measured task counts, ascending.
+    counts: Vec<u32>,
+    x: Tasks,
+    y: Linear,
+    /// Width of the widest label at a line's end.
+    widest: f64,
+    frame: Frame,
+}
+
+impl Layout {
+    fn of(plot: &CurvePlot, size: Size) -> Layout {
+        let counts = task_counts(plot);
+        let x = Tasks::over(&counts);
+        let y = Linear::from_zero(plot.lines.iter().flat_map(line_values));
+        let label_room = f64::from(size.width) * 0.3;
+        let labels = plot.lines.iter().map(|line| text_width(&line.label).min(label_room));
+        let widest = labels.fold(0.0, f64::max);
+        let above = if plot.topology.is_empty() { 1 } else { 2 };
+        let frame = Frame::new(size, &y, (above, 2), widest + 4.0);
+        Layout { counts, x, y, widest, frame }
+    }
+}
+
+/// One mark a task count, with the figure of every line.
+pub(super) fn marks(plot: &CurvePlot, size: Size) -> Vec<Mark> {
+    let Layout { counts, x, frame, .. } = Layout::of(plot, size);
+    let figure = |line: &CurveLine, tasks: u32| {
+        let drawn = |point: &&CurvePoint| point.tasks == tasks && point.value.is_finite();
+        let point = line.points.iter().find(drawn)?;
+        let interval = point.interval.map_or_else(String::new, |(low, high)| {
+            format!(" [{}, {}]", format::exact(low), format::exact(high))
+        });
+        Some(format!("{} {}{interval}", line.label, format::exact(point.value)))
+    };
+    let mark = |&tasks: &u32| {
+        let figures: Vec<_> = plot.lines.iter().filter_map(|line| figure(line, tasks)).collect();
+        (!figures.is_empty()).then(|| Mark {
+            x: inset(&frame, x.share(f64::from(tasks))),
+            key: format!("tasks {tasks}"),
+            words: format!("{}\n{}", format::count(tasks as usize, "task"), figures.join("\n")),
+        })
+    };
+    counts.iter().filter_map(mark).collect()
 }
 
 fn line_values(line: &CurveLine) -> impl Iterator<Item = f64> + '_ {

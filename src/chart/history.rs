@@ -9,12 +9,12 @@ use super::frame::Frame;
 use super::palette::{self, ENVIRONMENT, IMPROVEMENT, INK, MUTED, REGRESSION, SURFACE};
 use super::pen::{Align, Pen, fit, text_width};
 use super::scale::Linear;
-use super::{HistoryColumn, HistoryPlot, Size};
+use super::{HistoryColumn, HistoryPlot, Mark, Size};
+use crate::format;
 
 /// Draws the plot.
 pub(super) fn draw<DB: DrawingBackend>(pen: &mut Pen<'_, DB>, plot: &HistoryPlot, size: Size) {
-    let y = Linear::around(values(plot));
-    let frame = Frame::new(size, &y, (2, 2), 16.0);
+    let (y, frame) = layout(plot, size);
     draw_bands(pen, &frame, plot);
     frame.draw(pen, &y, &plot.y_title);
     draw_environments(pen, &frame, plot);
@@ -23,6 +23,31 @@ pub(super) fn draw<DB: DrawingBackend>(pen: &mut Pen<'_, DB>, plot: &HistoryPlot
         draw_column(pen, &frame, &y, plot, (index, column));
     }
     draw_revisions(pen, &frame, plot);
+}
+
+fn layout(plot: &HistoryPlot, size: Size) -> (Linear, Frame) {
+    let y = Linear::around(values(plot));
+    let frame = Frame::new(size, &y, (2, 2), 16.0);
+    (y, frame)
+}
+
+/// One mark a revision, with the median of every run.
+pub(super) fn marks(plot: &HistoryPlot, size: Size) -> Vec<Mark> {
+    let (_, frame) = layout(plot, size);
+    let mark = |(index, column): (usize, &HistoryColumn)| {
+        let runs = column.dots.iter().map(|dot| format::exact(dot.value));
+        let failed = (column.failed > 0).then(|| format!("{} failed", column.failed));
+        Mark {
+            x: middle(&frame, plot, index as f64),
+            key: format!("revision {}", column.commit),
+            words: format!(
+                "{}\n{}",
+                column.commit,
+                runs.chain(failed).collect::<Vec<_>>().join("\n")
+            ),
+        }
+    };
+    plot.columns.iter().enumerate().map(mark).collect()
 }
 
 fn values(plot: &HistoryPlot) -> impl Iterator<Item = f64> + '_ {

@@ -29,6 +29,17 @@ pub struct Size {
     pub height: u32,
 }
 
+/// Where a plot has points: what a cursor stands on and says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Mark {
+    /// CSS pixels from the left.
+    pub x: f64,
+    /// The same in every plot of a page for the same task count or revision.
+    pub key: String,
+    /// All figures there, all digits.
+    pub words: String,
+}
+
 /// One measured point of a curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurvePoint {

@@ -4,34 +4,41 @@
 use plotters::backend::SVGBackend;
 
 use super::pen::{FINE, Pen, TEXT_PX, Type};
-use super::{ComparePlot, CurvePlot, HistoryPlot, Size, StripPlot};
+use super::{ComparePlot, CurvePlot, HistoryPlot, Mark, Size, StripPlot};
 
 /// The backend takes the height of a line, 1.24 em.
 const TYPE: Type = Type { size: TEXT_PX * 1.24, drop: 0.0 };
 
 /// A metric against tasks.
 pub fn curve(plot: &CurvePlot, size: Size) -> String {
-    drawn(size, &plot.sentence(), |pen| super::curve::draw(pen, plot, size))
+    let marks = super::curve::marks(plot, size);
+    drawn(size, &plot.sentence(), &marks, |pen| super::curve::draw(pen, plot, size))
 }
 
 /// A metric against revisions.
 pub fn history(plot: &HistoryPlot, size: Size) -> String {
-    drawn(size, &plot.sentence(), |pen| super::history::draw(pen, plot, size))
+    let marks = super::history::marks(plot, size);
+    drawn(size, &plot.sentence(), &marks, |pen| super::history::draw(pen, plot, size))
 }
 
 /// head ÷ base, one row a point; as high as its rows need.
 pub fn compare(plot: &ComparePlot, width: u32) -> String {
     let size = super::compare::size(plot, width);
-    drawn(size, &plot.sentence(), |pen| super::compare::draw(pen, plot, size))
+    drawn(size, &plot.sentence(), &[], |pen| super::compare::draw(pen, plot, size))
 }
 
 /// Every sample of every point; as high as its rows need.
 pub fn strip(plot: &StripPlot, width: u32) -> String {
     let size = super::strip::size(plot, width);
-    drawn(size, &plot.sentence(), |pen| super::strip::draw(pen, plot, size))
+    drawn(size, &plot.sentence(), &[], |pen| super::strip::draw(pen, plot, size))
 }
 
-fn drawn(size: Size, sentence: &str, draw: impl FnOnce(&mut Pen<'_, SVGBackend<'_>>)) -> String {
+fn drawn(
+    size: Size,
+    sentence: &str,
+    marks: &[Mark],
+    draw: impl FnOnce(&mut Pen<'_, SVGBackend<'_>>),
+) -> String {
     let mut text = String::new();
     {
         let fine = (size.width * FINE, size.height * FINE);
@@ -40,11 +47,11 @@ fn drawn(size: Size, sentence: &str, draw: impl FnOnce(&mut Pen<'_, SVGBackend<'
         draw(&mut pen);
         pen.finish().expect("drawing into a String cannot fail");
     }
-    finished(&text, size, sentence)
+    finished(&text, size, sentence, marks)
 }
 
 /// The drawing with its own opening tag, and without what every mark repeats.
-fn finished(text: &str, size: Size, sentence: &str) -> String {
+fn finished(text: &str, size: Size, sentence: &str, marks: &[Mark]) -> String {
     let body = text.split_once('>').map_or("", |(_, body)| body);
     let body = body
         .replace(" opacity=\"1\"", "")
@@ -53,12 +60,24 @@ fn finished(text: &str, size: Size, sentence: &str) -> String {
     let sentence = escaped(sentence);
     let (width, height) = (size.width, size.height);
     let (fine_width, fine_height) = (width * FINE, height * FINE);
+    let marks = listed(marks);
     format!(
         "<svg class=\"plot\" role=\"img\" aria-label=\"{sentence}\" width=\"{width}\" \
          height=\"{height}\" viewBox=\"0 0 {fine_width} {fine_height}\" \
-         font-family=\"sans-serif\" xmlns=\"http://www.w3.org/2000/svg\">\
+         font-family=\"sans-serif\" xmlns=\"http://www.w3.org/2000/svg\"{marks}>\
          <title>{sentence}</title>{body}"
     )
+}
+
+/// The points for the script, as an attribute: `[[x, key, words], …]`.
+fn listed(marks: &[Mark]) -> String {
+    if marks.is_empty() {
+        return String::new();
+    }
+    let tenths = |x: f64| (x * 10.0).round() / 10.0;
+    let list: Vec<_> = marks.iter().map(|mark| (tenths(mark.x), &mark.key, &mark.words)).collect();
+    let list = serde_json::to_string(&list).expect("numbers and texts are JSON");
+    format!(" data-marks=\"{}\"", escaped(&list))
 }
 
 fn escaped(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Style sheet and icon, compiled in. Their addresses carry a hash of their content, so browsers
+//! Style sheet, script and icon, compiled in. Their addresses carry a hash of their content, so browsers
 //! may keep them for ever.
 
 use std::sync::LazyLock;
@@ -28,6 +28,14 @@ pub(super) static CSS: Asset = Asset {
     hash: LazyLock::new(|| hash(include_str!("../../static/app.css"))),
 };
 
+/// The script, without which every page is complete.
+pub(super) static JS: Asset = Asset {
+    name: "app.js",
+    media_type: "text/javascript; charset=utf-8",
+    content: include_str!("../../static/app.js"),
+    hash: LazyLock::new(|| hash(include_str!("../../static/app.js"))),
+};
+
 /// The icon of browser tabs.
 pub(super) static ICON: Asset = Asset {
     name: "icon.svg",
@@ -49,7 +57,8 @@ fn hash(content: &str) -> String {
 
 /// `/static/{hash}/{name}`: a hash of another version is not found rather than answered wrongly.
 pub(super) async fn show(Path((hash, name)): Path<(String, String)>) -> Result<Response, Failure> {
-    let asset = [&CSS, &ICON].into_iter().find(|asset| asset.name == name && *asset.hash == hash);
+    let asset =
+        [&CSS, &JS, &ICON].into_iter().find(|asset| asset.name == name && *asset.hash == hash);
     let asset = asset.ok_or(Error::NotFound("file"))?;
     let headers = [
         (header::CONTENT_TYPE, asset.media_type),

@@ -1,5 +1,5 @@
-//! Pages for people: rows → HTML by askama, plots by [`crate::chart`]. No JavaScript; every page
-//! has its state in its address.
+//! Pages for people: rows → HTML by askama, plots by [`crate::chart`]. Every page is complete without
+//! JavaScript and has its state in its address; `static/app.js` adds a cursor and copies.
 //!
 //! Each page is one module: the view (plain, display-ready values) beside the handler that fills
 //! it. [`view`] holds what several pages show the same way.
@@ -35,8 +35,8 @@ use crate::app::App;
 use crate::error::Error;
 use failure::Failure;
 
-/// What a page may load: its own style sheet and images, nothing from anywhere else.
-const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
+/// What a page may load: its own style sheet, script and images, nothing from anywhere else.
+const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
                               form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Routes.

@@ -58,6 +58,10 @@ impl Layout {
         assets::CSS.address()
     }
 
+    pub(super) fn js(&self) -> String {
+        assets::JS.address()
+    }
+
     pub(super) fn icon(&self) -> String {
         assets::ICON.address()
     }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use chromium::{Browser, Driver, LOOKS, Look};
 use fantoccini::Locator;
+use fantoccini::key::Key;
 use service::{Database, Service};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,6 +59,10 @@ async fn read(browser: &Browser, service: &Service) -> Result<()> {
     browser.client.find(Locator::Css("#content h3 a")).await?.click().await?;
     expect_text(browser, "History at").await?;
     check(browser, "curve").await?;
+    read_by_keys(browser).await?;
+    browser.client.back().await?;
+    browser.client.back().await?;
+    expect_text(browser, "History at").await?;
 
     browser.client.find(Locator::LinkText("why")).await?.click().await?;
     expect_text(browser, "mmtests").await?;
@@ -77,6 +82,29 @@ async fn read(browser: &Browser, service: &Service) -> Result<()> {
     browser.client.find(Locator::Css("a[href^='/runs/']")).await?.click().await?;
     expect_text(browser, "every window").await?;
     check(browser, "run").await
+}
+
+/// The cursor goes through all plots of the curve's page; `/` searches, and the culprit is found.
+async fn read_by_keys(browser: &Browser) -> Result<()> {
+    let plot = browser.client.find(Locator::Css("svg.plot")).await?;
+    browser.evaluate("document.querySelector('svg.plot').focus()").await?;
+    plot.send_keys(&char::from(Key::Left).to_string()).await?;
+    expect_text(browser, "32 tasks\n3f4cae3131 ").await?;
+    let readings = "document.querySelectorAll('.reading').length";
+    let readings = browser.evaluate(readings).await?;
+    ensure!(readings.as_u64() > Some(3), "the cursor stands in {readings} plots");
+    plot.send_keys(&char::from(Key::Escape).to_string()).await?;
+    ensure!(browser.evaluate("document.querySelector('.reading')").await?.is_null());
+
+    browser.client.find(Locator::Css("body")).await?.send_keys("/").await?;
+    let field = browser.client.active_element().await?;
+    let found = scene::commit(scene::CULPRIT);
+    field.send_keys(&format!("{}{}", &found[..12], char::from(Key::Enter))).await?;
+    expect_text(browser, "Found for").await?;
+    check(browser, "search").await?;
+    browser.client.find(Locator::Css("a[href^='/revisions/']")).await?.click().await?;
+    expect_text(browser, "Incidents whose cause it may be").await?;
+    check(browser, "revision").await
 }
 
 /// Acknowledges the incident shown, by the form and without a script.
