@@ -86,8 +86,9 @@ pub async fn serve(app: App, listener: TcpListener, stop: impl Future<Output = (
 /// When the listener fails.
 pub async fn answer(app: App, listener: TcpListener, stop: impl Future<Output = ()>) -> Result<()> {
     let (tell, told) = watch::channel(false);
+    let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
     let server = tokio::spawn(
-        axum::serve(listener, router(app)).with_graceful_shutdown(told_to_stop(told)).into_future(),
+        axum::serve(listener, service).with_graceful_shutdown(told_to_stop(told)).into_future(),
     );
     stop.await;
     tracing::info!("stopping");

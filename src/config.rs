@@ -22,6 +22,12 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Where mail goes.
     pub mail: Mail,
+    /// Whoever calls by a loopback name needs no account. Set by the command (`up`, or `serve
+    /// --local-owner`) and only for a service that listens on loopback alone.
+    pub local_owner: bool,
+    /// `SCALEWATCH_PROXY_HEADER`: header in which a proxy in front of us names the client's address,
+    /// e.g. `X-Forwarded-For`; the last address in it counts. Unset: the address that connects.
+    pub proxy_header: Option<String>,
 }
 
 /// Shape of log lines on standard error.
@@ -91,7 +97,14 @@ impl Config {
             database_connections,
             log_format,
             mail: Mail::from_lookup(&set),
+            local_owner: false,
+            proxy_header: set("SCALEWATCH_PROXY_HEADER").map(|name| name.trim().to_owned()),
         })
+    }
+
+    /// Whether browsers reach us by TLS alone: then cookies are sent by TLS alone.
+    pub fn is_by_tls(&self) -> bool {
+        self.public_url.starts_with("https://")
     }
 
     /// The same settings once the port is bound: a port left to the kernel (0) is known by then,

@@ -64,6 +64,14 @@ pub enum Error {
         /// What it contradicts.
         detail: String,
     },
+    /// More than may be asked for in a while.
+    #[error("{detail}")]
+    TooMany {
+        /// What there was too much of.
+        detail: &'static str,
+        /// Seconds after which it may be tried again.
+        retry_after_s: u64,
+    },
     /// Ours, not the client's.
     #[error(transparent)]
     Internal(#[from] anyhow::Error),

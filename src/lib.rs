@@ -3,10 +3,11 @@
 //! [`api`] receives a report, [`ingest`] turns it into rows and due marks in one transaction,
 //! [`detect`] finds steps in the series that are due, [`alert`] groups them into incidents and
 //! queues messages, [`mail`] sends them, [`worker`] drives those three, and [`pages`] and [`api`]
-//! read it all back. [`cli`] starts it all. All SQL is in [`db`]; nouns are in [`model`]; the only
+//! read it all back. [`account`] knows who may. [`cli`] starts it all. All SQL is in [`db`]; nouns are in [`model`]; the only
 //! clock is [`clock`].
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod alert;
 pub mod api;
 pub mod app;

@@ -4,6 +4,7 @@
 mod support;
 mod templates;
 
+mod account;
 mod alert;
 mod api;
 mod cli;

@@ -2,9 +2,11 @@
 
 use askama::Template;
 use scalewatch::chart::{CurveLine, CurvePlot, CurvePoint, Size, svg};
+use scalewatch::pages::account::{AccountView, SessionRow};
 use scalewatch::pages::api::{
     ApiView, CodeRow, Content, Field, Group, Operation, Parameter, Schema, Type,
 };
+use scalewatch::pages::audit::{AuditView, DeedRow};
 use scalewatch::pages::compare::{CompareView, PointRow};
 use scalewatch::pages::curve::{
     Cell, CurveView, HistoryRow, LawCells, MetricTable, RevisionOption, RunFigures, ScalingChange,
@@ -18,12 +20,14 @@ use scalewatch::pages::incident::{
     BeforeAfter, CommitRow, EventRow, IncidentView, MovedGroup, MovedRow,
 };
 use scalewatch::pages::incidents::{IncidentRow, IncidentRows, IncidentsView, StateChoice};
+use scalewatch::pages::login::{LoginView, WelcomeView};
 use scalewatch::pages::machine::{EnvironmentRow, FloorRow, MachineView};
 use scalewatch::pages::overview::{MachineRow, OverviewView};
+use scalewatch::pages::people::{PeopleView, PersonRow};
 use scalewatch::pages::revision::{MeasuredRow, RevisionView};
 use scalewatch::pages::run::{self, FailedRow, PointView, RunView, SummaryRow, WindowRow};
 use scalewatch::pages::search::{RevisionRow, SearchView, WorkloadRow};
-use scalewatch::pages::triage::{TriageForm, Way};
+use scalewatch::pages::triage::{May, TriageForm, Way};
 use scalewatch::pages::view::{
     ChangeRow, CommitMark, EnvironmentChanges, Evidence, Facts, Figure, Layout, Line, RunRow,
     RunRows, Section, Value, When,
@@ -96,6 +100,11 @@ fn every_page(sample: Sample<'_>) -> Vec<(&'static str, String)> {
         ("run", rendered(&sample.run())),
         ("search", rendered(&sample.search())),
         ("api", rendered(&sample.api())),
+        ("login", rendered(&sample.login())),
+        ("welcome", rendered(&sample.welcome())),
+        ("account", rendered(&sample.account())),
+        ("people", rendered(&sample.people())),
+        ("audit", rendered(&sample.audit())),
         ("failure", sample.failure().render().expect("the view renders")),
     ]
 }
@@ -114,7 +123,8 @@ impl Sample<'_> {
     }
 
     fn layout(self) -> Layout {
-        Layout::new(self.text(), Section::Curves)
+        let me = (self.0 > 0).then(|| ("/account".into(), self.text()));
+        Layout { me, ..Layout::new(self.text(), Section::Curves) }
     }
 
     fn when(self) -> When {
@@ -522,6 +532,11 @@ impl Sample<'_> {
                 plain: self.many(|_| Way { to: "confirmed", verb: "Confirm" }),
                 reasons: self.many(|_| "noise"),
                 can_be_fixed: self.0 > 0,
+                may: match self.0 {
+                    0 => May::No,
+                    1 => May::LogIn("/login".into()),
+                    _ => May::Decide("abc".into()),
+                },
             },
             opened: self.when(),
             changed: self.when(),
@@ -706,6 +721,86 @@ impl Sample<'_> {
             groups: self.many(group),
             codes: self.many(code),
             schemas: self.many(schema),
+        }
+    }
+
+    fn login(self) -> LoginView {
+        LoginView {
+            layout: self.layout(),
+            form_word: "abc".into(),
+            next: "/".into(),
+            name: self.text(),
+            refusal: (self.0 > 0).then(|| self.text()),
+        }
+    }
+
+    fn welcome(self) -> WelcomeView {
+        WelcomeView {
+            layout: self.layout(),
+            form_word: "abc".into(),
+            code: self.text(),
+            name: self.text(),
+            shortest: 10,
+        }
+    }
+
+    fn account(self) -> AccountView {
+        let session = |index| SessionRow {
+            id: index as i64,
+            browser: self.text(),
+            address: "192.0.2.1".into(),
+            created: self.when(),
+            seen: self.when(),
+            is_this: index == 0,
+        };
+        AccountView {
+            layout: self.layout(),
+            form_word: "abc".into(),
+            name: self.text(),
+            is_owner: self.0 == 0,
+            is_admin: self.0 == 1,
+            gives_roles: self.0 > 1,
+            roles: self.pairs(),
+            has_password: self.0 > 1,
+            shortest: 10,
+            sessions: self.many(session),
+        }
+    }
+
+    fn people(self) -> PeopleView {
+        let person = |index| PersonRow {
+            name: self.text(),
+            rights: self.text(),
+            state: "can log in",
+            last_login: (index > 0).then(|| self.when()),
+            is_admin: index == 0,
+            is_disabled: index == 1,
+            is_self: index == 2,
+        };
+        PeopleView {
+            layout: self.layout(),
+            form_word: "abc".into(),
+            is_site_admin: self.0 > 1,
+            link: (self.0 > 0).then(|| (self.text(), self.text())),
+            people: self.many(person),
+            projects: self.many(|_| self.text()),
+            roles: self.many(|_| "viewer"),
+        }
+    }
+
+    fn audit(self) -> AuditView {
+        let row = |_| DeedRow {
+            at: self.when(),
+            who: self.text(),
+            origin: self.text(),
+            what: self.text(),
+            about: self.text(),
+            change: self.text(),
+        };
+        AuditView {
+            layout: self.layout(),
+            rows: self.many(row),
+            older: (self.0 > 1).then(|| "/admin/audit?before=3".into()),
         }
     }
 

@@ -25,6 +25,7 @@ impl Caller {
             Scope::Upload => "this takes a token of scope upload",
             Scope::Register => "this takes a token of scope register",
             Scope::Triage => "this takes a token of scope triage",
+            Scope::Submit => "this takes a token of scope submit",
             Scope::Admin => "this takes a token of scope admin",
         }))
     }

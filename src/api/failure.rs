@@ -22,6 +22,7 @@ impl<E: Into<Error>> From<E> for Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let status = status(&self.0);
+        let retry_after = retry_after(&self.0);
         let mut answer = (status, Json(problem_of(status, self.0))).into_response();
         let media_type = HeaderValue::from_static(Problem::MEDIA_TYPE);
         answer.headers_mut().insert(header::CONTENT_TYPE, media_type);
@@ -29,7 +30,18 @@ impl IntoResponse for Failure {
             let bearer = HeaderValue::from_static("Bearer realm=\"scalewatch\"");
             answer.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
         }
+        if let Some(seconds) = retry_after {
+            answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
         answer
+    }
+}
+
+/// Seconds after which it may be tried again.
+pub fn retry_after(error: &Error) -> Option<u64> {
+    match error {
+        Error::TooMany { retry_after_s, .. } => Some(*retry_after_s),
+        _ => None,
     }
 }
 
@@ -45,6 +57,7 @@ pub fn status(error: &Error) -> StatusCode {
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
         Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Conflict { .. } => StatusCode::CONFLICT,
+        Error::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -66,6 +79,7 @@ fn problem_of(status: StatusCode, error: Error) -> Problem {
         Error::MethodNotAllowed(_) => ("method_not_allowed", sentence, None),
         Error::TooLarge { .. } => ("body_too_large", sentence, None),
         Error::Conflict { code, field, .. } => (code, sentence, Some(field)),
+        Error::TooMany { .. } => ("too_many_requests", sentence, None),
         Error::Internal(cause) => {
             ("internal", format!("something failed here; quote {} to us", log(&cause)), None)
         }

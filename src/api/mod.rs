@@ -24,6 +24,7 @@ mod scaling;
 mod series;
 mod values;
 mod weights;
+pub mod who;
 mod why;
 
 use axum::Router;
@@ -37,7 +38,7 @@ use crate::app::App;
 use crate::error::Error;
 
 pub use auth::Caller;
-pub use failure::{Failure, log, status};
+pub use failure::{Failure, log, retry_after, status};
 pub use params::Params;
 
 /// Result of a handler.

@@ -1,17 +1,29 @@
-//! `admin`: tokens and machines. A secret is printed once, alone on standard output.
+//! `admin`: people, tokens, machines, and what was done. A secret is printed once, alone on standard output.
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
+use super::user::UserCommand;
+use crate::account::{By, Viewer, Who};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db;
+use crate::model::person::Deed;
 use crate::model::{Scope, Secret, Token, TokenId};
 
 #[derive(Debug, Subcommand)]
 pub enum Admin {
+    /// Add people, give them roles, set their passwords
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Print what was done, by whom and from where, the newest last
+    Audit {
+        /// Lines
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+        limit: i64,
+    },
     /// Make, list and revoke tokens
     #[command(subcommand)]
     Token(TokenCommand),
@@ -38,7 +50,7 @@ pub struct Create {
     /// What people call it
     #[arg(long)]
     name: String,
-    /// What it may do: read, upload, register, triage or admin
+    /// What it may do: read, upload, register, triage, submit or admin
     #[arg(long, value_parser = scope)]
     scope: Scope,
     /// Id of the machine that an upload token is bound to
@@ -56,7 +68,8 @@ pub enum MachineCommand {
 }
 
 fn scope(word: &str) -> Result<Scope> {
-    Scope::parse(word).ok_or_else(|| anyhow!("is none of read, upload, register, triage, admin"))
+    Scope::parse(word)
+        .ok_or_else(|| anyhow!("is none of read, upload, register, triage, submit, admin"))
 }
 
 impl Admin {
@@ -66,7 +79,15 @@ impl Admin {
             bail!("{problem}");
         }
         let now = Clock::system().now();
+        let viewer = Viewer::new(Who::CommandLine);
+        let by = By { viewer: &viewer, origin: "this machine", now };
         match self {
+            Admin::User(user) => user.run(&pool, config, &by).await?,
+            Admin::Audit { limit } => {
+                for deed in db::audit::list(&pool, None, limit).await?.iter().rev() {
+                    println!("{}", deed_line(deed));
+                }
+            }
             Admin::Token(TokenCommand::Create(create)) => create.run(&pool, now).await?,
             Admin::Token(TokenCommand::List) => {
                 for token in db::token::list(&pool).await? {
@@ -130,6 +151,23 @@ fn line(token: &Token, now: OffsetDateTime) -> String {
     format!("{}\t{}\t{}\t{state}\t{used}", token.id, token.scope.word(), token.name)
 }
 
-fn full_time(at: OffsetDateTime) -> String {
+/// Tab-separated; what changed as JSON.
+fn deed_line(deed: &Deed) -> String {
+    let json = |value: &Option<serde_json::Value>| {
+        value.as_ref().map(ToString::to_string).unwrap_or_default()
+    };
+    [
+        full_time(deed.at),
+        deed.who.clone(),
+        deed.origin.clone(),
+        deed.what.clone(),
+        deed.about.clone(),
+        json(&deed.was),
+        json(&deed.became),
+    ]
+    .join("\t")
+}
+
+pub(super) fn full_time(at: OffsetDateTime) -> String {
     at.format(&Rfc3339).unwrap_or_else(|_| at.to_string())
 }

@@ -4,6 +4,7 @@ mod admin;
 mod detect;
 mod logging;
 mod serve;
+mod user;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
@@ -33,6 +34,7 @@ const SETTINGS: &str = "Settings (environment):
   SCALEWATCH_SMTP_URL              smtp://user@host:587?tls=required (or opportunistic, none; &ca=FILE
                                    names a private authority), smtps://…; unset: .eml files
   SCALEWATCH_SMTP_PASSWORD_FILE    file that holds the SMTP password
+  SCALEWATCH_PROXY_HEADER          header in which a proxy in front names the client, e.g. X-Forwarded-For
   RUST_LOG                         what is logged [info, for up: warn]";
 
 #[derive(Debug, Subcommand)]
@@ -49,7 +51,7 @@ enum Command {
     Migrate,
     /// Find the steps of series in files; needs no database
     Detect(detect::Detect),
-    /// Tokens and machines
+    /// People, tokens, machines, and what was done
     #[command(subcommand)]
     Admin(admin::Admin),
 }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, App};
@@ -16,6 +16,10 @@ pub struct Serve {
     /// Bring the database to this version's schema first
     #[arg(long)]
     migrate: bool,
+    /// Let whoever calls by a loopback name do everything without an account; only for an address
+    /// that this machine alone reaches
+    #[arg(long)]
+    local_owner: bool,
 }
 
 impl Serve {
@@ -30,7 +34,16 @@ impl Serve {
         let stop = stop_signal()?;
         let listener = app::listen(config.listen).await?;
         let address = listener.local_addr().context("cannot tell the port that was bound")?;
-        let config = Arc::new(config.bound_to(address));
+        let mut config = config.bound_to(address);
+        if self.local_owner {
+            ensure!(
+                address.ip().is_loopback(),
+                "--local-owner goes with a loopback address alone, and {address} is none; add \
+                 people with `scalewatch admin user add`"
+            );
+            config.local_owner = true;
+        }
+        let config = Arc::new(config);
         let app = App { db: pool.clone(), clock: Clock::system(), config };
         let mut out = std::io::stdout();
         writeln!(out, "scalewatch listens on http://{address}").and_then(|()| out.flush()).ok();

@@ -1,6 +1,7 @@
 //! All SQL. Functions are named by what they do (`find_*` → `Option`, `list_*` → `Vec`, `insert*`,
 //! `mark_*`), take a pool or a connection, and return nouns of [`crate::model`].
 
+pub mod audit;
 pub mod curve;
 pub mod due;
 pub mod environment;
@@ -14,13 +15,17 @@ pub mod noise;
 pub mod outbox;
 pub mod pages_failed;
 pub mod pages_machine;
+pub mod person;
 pub mod point;
 pub mod project;
+pub mod rate;
 pub mod revision;
+pub mod role;
 pub mod run;
 pub mod schema;
 pub mod search;
 pub mod series;
+pub mod session;
 pub mod severity;
 pub mod step;
 pub mod store;

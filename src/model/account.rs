@@ -19,14 +19,16 @@ pub enum Scope {
     Register,
     /// Triage incidents and weigh what a project's users care about.
     Triage,
+    /// Ask for measurements and read their verdicts: what CI needs.
+    Submit,
     /// Everything.
     Admin,
 }
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Scope; 5] =
-        [Scope::Read, Scope::Upload, Scope::Register, Scope::Triage, Scope::Admin];
+    pub const ALL: [Scope; 6] =
+        [Scope::Read, Scope::Upload, Scope::Register, Scope::Triage, Scope::Submit, Scope::Admin];
 
     /// The scope as stored and written.
     pub const fn word(self) -> &'static str {
@@ -35,6 +37,7 @@ impl Scope {
             Scope::Upload => "upload",
             Scope::Register => "register",
             Scope::Triage => "triage",
+            Scope::Submit => "submit",
             Scope::Admin => "admin",
         }
     }

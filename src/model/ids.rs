@@ -40,6 +40,10 @@ ids! {
     MachineId,
     /// Row of `token`.
     TokenId,
+    /// Row of `person`.
+    PersonId,
+    /// Row of `session`.
+    SessionId,
     /// Row of `environment`.
     EnvironmentId,
     /// Row of `curve`.

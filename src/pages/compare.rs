@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::metric::Metric;
 use super::sides::{self, Judged};
 use super::view::{CommitMark, EnvironmentChanges, Evidence, Figure, Layout, Section, Value};
+use super::visitor::Visitor;
 use super::{incidents, shown};
 use crate::app::App;
 use crate::chart::{ComparePlot, CompareRow, CurvePlot, Size, svg};
@@ -121,9 +122,12 @@ pub struct CompareView {
 /// Shows the page.
 pub async fn show(
     State(app): State<App>,
+    visitor: Visitor,
     Query(choice): Query<Choice>,
 ) -> Result<Html<String>, Failure> {
-    shown(&view(&app, &choice).await?)
+    let mut view = view(&app, &choice).await?;
+    view.layout = view.layout.seen_by(&visitor);
+    shown(&view)
 }
 
 async fn view(app: &App, choice: &Choice) -> Result<CompareView> {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::failure::Failure;
 use super::shown;
 use super::view::{Layout, Section, parameter_words};
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
 use crate::error::{Error, Result};
@@ -61,12 +62,13 @@ pub struct CurvesView {
 /// Shows the page.
 pub async fn list(
     State(app): State<App>,
+    visitor: Visitor,
     Query(choice): Query<Choice>,
 ) -> Result<Html<String>, Failure> {
-    shown(&view(&app, &choice).await?)
+    shown(&view(&app, &visitor, &choice).await?)
 }
 
-async fn view(app: &App, choice: &Choice) -> Result<CurvesView> {
+async fn view(app: &App, visitor: &Visitor, choice: &Choice) -> Result<CurvesView> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let mut filter = db::curve::Filter { workload: given(&choice.workload), ..Default::default() };
     let mut filters = Vec::new();
@@ -93,7 +95,7 @@ async fn view(app: &App, choice: &Choice) -> Result<CurvesView> {
         (&a.workload, &a.machine_name, a.id).cmp(&(&b.workload, &b.machine_name, b.id))
     });
     Ok(CurvesView {
-        layout: Layout::new("Curves", Section::Curves),
+        layout: Layout::new("Curves", Section::Curves).seen_by(visitor),
         filters,
         caption,
         rows: curves.iter().map(row).collect(),

@@ -1,6 +1,7 @@
 //! What a reader sees when a page cannot be shown: what happened, and a way back.
 
 use askama::Template;
+use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 
 use super::view::{Layout, Section};
@@ -36,9 +37,14 @@ pub struct FailureView {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let status = api::status(&self.0);
+        let retry_after = api::retry_after(&self.0);
         let view = FailureView::new(self.0);
         let body = view.render().unwrap_or_else(|_| "The page could not be shown.".into());
-        (status, Html(body)).into_response()
+        let mut answer = (status, Html(body)).into_response();
+        if let Some(seconds) = retry_after {
+            answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        answer
     }
 }
 
@@ -68,8 +74,14 @@ impl FailureView {
             error @ (Error::Unauthorised(_) | Error::Forbidden(_)) => view(
                 "Not allowed",
                 format!("{error}."),
-                "Nothing was changed. Go back and give a token that may do this; \
-                 `scalewatch admin token create` makes one.",
+                "Nothing was changed. Log in as somebody who may do this, or ask an admin of the \
+                 project for the role.",
+                None,
+            ),
+            Error::TooMany { detail, retry_after_s } => view(
+                "Too many tries",
+                format!("{detail}."),
+                &format!("Try again in {}.", wait_words(retry_after_s)),
                 None,
             ),
             error @ (Error::Conflict { .. } | Error::Invalid { .. }) => view(
@@ -86,4 +98,9 @@ impl FailureView {
             ),
         }
     }
+}
+
+/// `40 s`, `15 min`.
+fn wait_words(seconds: u64) -> String {
+    if seconds <= 90 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
 }

@@ -3,15 +3,16 @@
 
 use askama::Template;
 use axum::extract::{Path, State};
-use axum::response::Html;
+use axum::response::Response;
 
 use super::evidence::{self, StepEvidence};
 use super::failure::Failure;
 use super::incidents::{change_words, class, tasks_words, what};
 use super::metric::Metric;
+use super::sides;
 use super::triage::TriageForm;
 use super::view::{CommitMark, Figure, Layout, Section, Value, When, parameter_words};
-use super::{shown, sides};
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::chart::{CurvePlot, Size, svg};
 use crate::db;
@@ -165,9 +166,13 @@ pub struct IncidentView {
 }
 
 /// Shows the page.
-pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Html<String>, Failure> {
+pub async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<Response, Failure> {
     let incident = find(&app, &id).await?;
-    shown(&view(&app, &incident).await?)
+    visitor.shown(&view(&app, &visitor, &incident).await?)
 }
 
 /// The incident of an address.
@@ -176,7 +181,7 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Incident> {
     db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))
 }
 
-async fn view(app: &App, incident: &Incident) -> Result<IncidentView> {
+async fn view(app: &App, visitor: &Visitor, incident: &Incident) -> Result<IncidentView> {
     let now = app.clock.now();
     let steps = db::incident_step::list(&app.db, incident.id).await?;
     let standing: Vec<&IncidentStep> =
@@ -199,7 +204,8 @@ async fn view(app: &App, incident: &Incident) -> Result<IncidentView> {
         note: event.note().map(str::to_owned),
     };
     Ok(IncidentView {
-        layout: Layout::new(format!("Incident {}", incident.id), Section::Incidents),
+        layout: Layout::new(format!("Incident {}", incident.id), Section::Incidents)
+            .seen_by(visitor),
         id: incident.id.0,
         project: incident.project_name.clone(),
         branch: incident.branch_name.clone(),
@@ -209,7 +215,7 @@ async fn view(app: &App, incident: &Incident) -> Result<IncidentView> {
         state: incident.state_words(),
         severity: severities.get(&incident.id).map(Severity::words),
         merged_into: incident.merged_into.map(|into| into.0),
-        triage: TriageForm::new(incident),
+        triage: TriageForm::new(incident, visitor),
         opened: When::new(incident.opened_at, now),
         changed: When::new(incident.changed_at, now),
         moved: moved(&standing),

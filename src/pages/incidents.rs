@@ -12,6 +12,7 @@ use time::OffsetDateTime;
 use super::failure::Failure;
 use super::shown;
 use super::view::{Layout, Section, When};
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
 use crate::detect::severity;
@@ -164,6 +165,7 @@ pub struct IncidentsView {
 /// Shows the page.
 pub async fn list(
     State(app): State<App>,
+    visitor: Visitor,
     Query(choice): Query<Choice>,
 ) -> Result<Html<String>, Failure> {
     let (asked, states) = states(choice.state.as_deref().unwrap_or("open"))?;
@@ -179,7 +181,7 @@ pub async fn list(
         n => format::count(n as usize, "incident"),
     };
     shown(&IncidentsView {
-        layout: Layout::new("Incidents", Section::Incidents),
+        layout: Layout::new("Incidents", Section::Incidents).seen_by(&visitor),
         choices: ["open", "settled", "retracted", "all"].map(one).into(),
         incidents: IncidentRows::new(caption, &incidents, &severities, app.clock.now()),
     })

@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 use super::failure::Failure;
 use super::shown;
 use super::view::{Facts, Layout, RunRows, Section, When, parameter_words};
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
 use crate::detect::history::in_words;
@@ -82,13 +83,17 @@ pub struct MachineView {
 }
 
 /// Shows the page.
-pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Html<String>, Failure> {
+pub async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<Html<String>, Failure> {
     let machine = db::machine::find_by_public_id(&app.db, &id).await?;
     let machine = machine.ok_or(Error::NotFound("machine"))?;
-    shown(&view(&app, &machine).await?)
+    shown(&view(&app, &visitor, &machine).await?)
 }
 
-async fn view(app: &App, machine: &Machine) -> Result<MachineView> {
+async fn view(app: &App, visitor: &Visitor, machine: &Machine) -> Result<MachineView> {
     let now = app.clock.now();
     let uses = db::pages_machine::list_environment_uses(&app.db, machine.id, SHOWN).await?;
     let mut ids: Vec<EnvironmentId> = uses.iter().map(|one| one.environment).collect();
@@ -104,7 +109,7 @@ async fn view(app: &App, machine: &Machine) -> Result<MachineView> {
     let runs = db::run::Filter { machine: Some(machine.id), ..Default::default() };
     let runs = db::run::list(&app.db, &runs, SHOWN).await?;
     Ok(MachineView {
-        layout: Layout::new(&machine.name, Section::None),
+        layout: Layout::new(&machine.name, Section::None).seen_by(visitor),
         id: machine.public_id.clone(),
         name: machine.name.clone(),
         topology: topology(&machine.identity),

@@ -4,8 +4,10 @@
 //! Each page is one module: the view (plain, display-ready values) beside the handler that fills
 //! it. [`view`] holds what several pages show the same way.
 
+pub mod account;
 pub mod api;
 pub mod assets;
+pub mod audit;
 pub mod compare;
 pub mod curve;
 pub mod curves;
@@ -14,9 +16,11 @@ pub mod failure;
 pub mod heat;
 pub mod incident;
 pub mod incidents;
+pub mod login;
 pub mod machine;
 pub mod metric;
 pub mod overview;
+pub mod people;
 pub mod profile;
 pub mod revision;
 pub mod run;
@@ -24,11 +28,12 @@ pub mod search;
 pub mod sides;
 pub mod triage;
 pub mod view;
+pub mod visitor;
 pub mod why;
 
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::routing::get;
+use axum::routing::{get, post};
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::app::App;
@@ -55,6 +60,17 @@ pub fn router() -> Router<App> {
         .route("/runs/{id}", get(run::show))
         .route("/runs/{id}/profiles/{name}", get(profile::show))
         .route("/search", get(search::show))
+        .route("/login", get(login::form).post(login::log_in))
+        .route("/logout", post(login::log_out))
+        .route("/welcome", get(login::welcome).post(login::set_password))
+        .route("/account", get(account::show))
+        .route("/account/password", post(account::change_password))
+        .route("/account/sessions", post(account::end_session))
+        .route("/admin", get(people::show))
+        .route("/admin/add", post(people::add))
+        .route("/admin/role", post(people::give))
+        .route("/admin/person", post(people::change))
+        .route("/admin/audit", get(audit::show))
         .route("/static/{hash}/{name}", get(assets::show))
         .fallback(unknown_path)
         .layer(SetResponseHeaderLayer::if_not_present(

@@ -10,6 +10,7 @@ use super::heat::HeatView;
 use super::incidents::IncidentRows;
 use super::shown;
 use super::view::{Layout, RunRows, Section, When};
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
 use crate::detect::{policy, severity};
@@ -70,11 +71,11 @@ pub struct OverviewView {
 }
 
 /// Shows the page.
-pub async fn show(State(app): State<App>) -> Result<Html<String>, Failure> {
-    shown(&view(&app).await?)
+pub async fn show(State(app): State<App>, visitor: Visitor) -> Result<Html<String>, Failure> {
+    shown(&view(&app, &visitor).await?)
 }
 
-async fn view(app: &App) -> Result<OverviewView> {
+async fn view(app: &App, visitor: &Visitor) -> Result<OverviewView> {
     let now = app.clock.now();
     let counts = db::pages_machine::count(&app.db).await?;
     let mut incidents = db::incident::list(&app.db, &IncidentState::OPEN, None, SHOWN).await?;
@@ -86,7 +87,7 @@ async fn view(app: &App) -> Result<OverviewView> {
     let runs = db::run::list(&app.db, &db::run::Filter::default(), SHOWN).await?;
     let words = |n: i64, noun| format::count(usize::try_from(n).unwrap_or(0), noun);
     Ok(OverviewView {
-        layout: Layout::new("Overview", Section::Overview),
+        layout: Layout::new("Overview", Section::Overview).seen_by(visitor),
         heading: heading(incidents.len()),
         machines_count: words(counts.machines, "machine"),
         curves_count: words(counts.curves, "curve"),

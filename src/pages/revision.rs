@@ -8,6 +8,7 @@ use super::failure::Failure;
 use super::incidents::IncidentRows;
 use super::shown;
 use super::view::{CommitMark, Layout, RunRows, Section, When, parameter_words};
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
 use crate::detect::severity;
@@ -70,13 +71,17 @@ pub struct RevisionView {
 }
 
 /// Shows the page.
-pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Html<String>, Failure> {
+pub async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<Html<String>, Failure> {
     let id = id.parse().map(RevisionId).map_err(|_| Error::NotFound("revision"))?;
     let found = db::revision::find_named(&app.db, id).await?;
-    shown(&view(&app, &found.ok_or(Error::NotFound("revision"))?).await?)
+    shown(&view(&app, &visitor, &found.ok_or(Error::NotFound("revision"))?).await?)
 }
 
-async fn view(app: &App, named: &NamedRevision) -> Result<RevisionView> {
+async fn view(app: &App, visitor: &Visitor, named: &NamedRevision) -> Result<RevisionView> {
     let now = app.clock.now();
     let revision = &named.revision;
     let (before, after) = db::revision::find_neighbours(&app.db, revision).await?;
@@ -98,7 +103,8 @@ async fn view(app: &App, named: &NamedRevision) -> Result<RevisionView> {
     let runs = db::run::list(&app.db, &runs, SHOWN).await?;
     let neighbour = |one: &Revision| (one.id.0, CommitMark::new(&one.commit, &one.subject));
     Ok(RevisionView {
-        layout: Layout::new(format!("Revision {}", revision.short()), Section::None),
+        layout: Layout::new(format!("Revision {}", revision.short()), Section::None)
+            .seen_by(visitor),
         subject: revision.subject.clone(),
         commit: revision.commit.clone(),
         project: named.project_name.clone(),

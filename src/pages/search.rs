@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::incidents::IncidentRows;
 use super::shown;
 use super::view::{CommitMark, Layout, RunRows, Section, When};
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
 use crate::detect::severity;
@@ -119,12 +120,13 @@ impl SearchView {
 /// Shows the page.
 pub async fn show(
     State(app): State<App>,
+    visitor: Visitor,
     Query(choice): Query<Choice>,
 ) -> Result<Html<String>, Failure> {
-    shown(&view(&app, &choice.q).await?)
+    shown(&view(&app, &visitor, &choice.q).await?)
 }
 
-async fn view(app: &App, typed: &str) -> Result<SearchView> {
+async fn view(app: &App, visitor: &Visitor, typed: &str) -> Result<SearchView> {
     if typed.chars().count() > search::LONGEST || typed.contains('\0') {
         let limit = search::LONGEST;
         return Err(Error::query("q", format!("at most {limit} characters, none of them NUL")));
@@ -136,7 +138,7 @@ async fn view(app: &App, typed: &str) -> Result<SearchView> {
     };
     let severities = severity::list(&app.db, &found.incidents).await?;
     Ok(SearchView {
-        layout: Layout::new("Search", Section::None).searched_for(typed.trim()),
+        layout: Layout::new("Search", Section::None).searched_for(typed.trim()).seen_by(visitor),
         query: typed.trim().to_owned(),
         incidents: IncidentRows::new("Newest first", &found.incidents, &severities, now),
         revisions: found.revisions.iter().map(|one| RevisionRow::new(one, now)).collect(),

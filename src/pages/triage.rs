@@ -1,21 +1,19 @@
-//! The form of an incident's page by which people decide about it, and what it posts. The right to
-//! decide is the token typed into the form: no cookie carries it, so no other site can use it.
+//! The form of an incident's page by which people decide about it, and what it posts.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use axum::extract::rejection::FormRejection;
-use axum::extract::{Form, Path, State};
-use axum::http::HeaderMap;
+use axum::extract::{Path, State};
 use axum::response::Redirect;
 use serde::Deserialize;
 
 use super::failure::Failure;
+use super::incident::find;
+use super::visitor::{Posted, Visitor};
+use crate::account::Who;
 use crate::alert::triage::{self, Decision};
-use crate::api::Caller;
 use crate::app::App;
-use crate::error::{Error, Result};
 use crate::model::incident::{Incident, Reason, State as IncidentState};
-use crate::model::{IncidentId, Scope, Secret};
+use crate::model::{ProjectId, Role};
 
 /// One way from here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,13 +38,36 @@ pub struct TriageForm {
     pub reasons: Vec<&'static str>,
     /// Whether it can be marked fixed.
     pub can_be_fixed: bool,
+    /// Whether who looks may decide.
+    pub may: May,
+}
+
+/// Whether who looks at an incident may decide about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum May {
+    /// Yes; what the form carries.
+    Decide(String),
+    /// Not before they log in there.
+    LogIn(String),
+    /// Not without the role.
+    No,
+}
+
+impl May {
+    fn of(visitor: &Visitor, project: ProjectId) -> May {
+        match visitor.viewer.who() {
+            _ if visitor.viewer.may(Role::Triager, project) => May::Decide(visitor.form.word()),
+            Who::Nobody => May::LogIn(visitor.login_address()),
+            _ => May::No,
+        }
+    }
 }
 
 impl HtmlSafe for TriageForm {}
 
 impl TriageForm {
     /// What can be decided about an incident.
-    pub fn new(incident: &Incident) -> TriageForm {
+    pub fn new(incident: &Incident, visitor: &Visitor) -> TriageForm {
         let choices = incident.state.choices();
         let way = |state: &IncidentState| Some(Way { to: state.word(), verb: verb(*state)? });
         TriageForm {
@@ -58,6 +79,7 @@ impl TriageForm {
                 false => Vec::new(),
             },
             can_be_fixed: choices.contains(&IncidentState::Fixed),
+            may: May::of(visitor, incident.project),
         }
     }
 
@@ -79,8 +101,7 @@ fn verb(state: IncidentState) -> Option<&'static str> {
 
 /// What the form posts.
 #[derive(Debug, Deserialize)]
-pub struct Posted {
-    token: Option<Secret>,
+pub struct Deciding {
     to: Option<String>,
     from: Option<String>,
     reason: Option<String>,
@@ -92,36 +113,21 @@ pub struct Posted {
 pub async fn decide(
     State(app): State<App>,
     Path(id): Path<String>,
-    headers: HeaderMap,
-    posted: Result<Form<Posted>, FormRejection>,
+    Posted { visitor, form }: Posted<Deciding>,
 ) -> Result<Redirect, Failure> {
-    refuse_other_sites(&headers)?;
-    let Form(posted) = posted.map_err(|error| Error::Malformed {
-        code: "malformed_form",
-        detail: format!("the form cannot be read: {}", error.body_text()),
-    })?;
-    let id: IncidentId = id.parse().map_err(|_| Error::NotFound("incident"))?;
-    let token = posted.token.ok_or(Error::Unauthorised("this takes a token of scope triage"))?;
-    let caller = Caller::of(&app, &token).await?;
-    caller.require(Scope::Triage)?;
+    let incident = find(&app, &id).await?;
+    visitor.viewer.require(Role::Triager, incident.project)?;
     let decision = Decision {
-        to: posted.to.unwrap_or_default(),
-        from: posted.from,
-        reason: posted.reason,
-        fixed_by: posted.fixed_by,
-        note: posted.note,
+        to: form.to.unwrap_or_default(),
+        from: form.from,
+        reason: form.reason,
+        fixed_by: form.fixed_by,
+        note: form.note,
     };
+    let by = visitor.by(&app);
     let mut tx = app.db.begin().await?;
-    triage::decide(&mut tx, id, &decision, caller.name(), app.clock.now()).await?;
+    triage::decide(&mut tx, incident.id, &decision, by.viewer.name(), by.now).await?;
+    by.decided(&mut tx, &incident, &decision).await?;
     tx.commit().await?;
-    Ok(Redirect::to(&format!("/incidents/{id}")))
-}
-
-/// A browser says where a form came from; one of another site is none of ours.
-fn refuse_other_sites(headers: &HeaderMap) -> Result<()> {
-    let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
-    match site {
-        None | Some(b"same-origin" | b"none") => Ok(()),
-        Some(_) => Err(Error::Forbidden("this form was sent from another site")),
-    }
+    Ok(Redirect::to(&format!("/incidents/{}", incident.id)))
 }

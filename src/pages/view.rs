@@ -7,6 +7,8 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::assets;
+use super::visitor::Visitor;
+use crate::account::Who;
 use crate::chart::Size;
 use crate::format;
 use crate::model::environment::Known;
@@ -33,17 +35,28 @@ pub struct Layout {
     pub section: Section,
     /// What stands in the search field.
     pub query: String,
+    /// Who looks: where their name leads, and the name. None on pages that do not know.
+    pub me: Option<(String, String)>,
 }
 
 impl Layout {
     /// A page of a section.
     pub fn new(title: impl Into<String>, section: Section) -> Layout {
-        Layout { title: title.into(), section, query: String::new() }
+        Layout { title: title.into(), section, query: String::new(), me: None }
     }
 
     /// With what was looked for in the search field.
     pub fn searched_for(self, query: &str) -> Layout {
         Layout { query: query.to_owned(), ..self }
+    }
+
+    /// The page as this visitor sees it: their name leads to their account, nobody's to the login.
+    pub fn seen_by(mut self, visitor: &Visitor) -> Layout {
+        self.me = Some(match visitor.viewer.who() {
+            Who::Nobody => (visitor.login_address(), "Log in".into()),
+            _ => ("/account".into(), visitor.viewer.name().to_owned()),
+        });
+        self
     }
 
     pub(super) fn sections(&self) -> [(Section, &'static str, &'static str); 3] {

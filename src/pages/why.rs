@@ -10,6 +10,7 @@ use super::incident::{find, metric_of};
 use super::incidents::{change_words, class, tasks_words, what};
 use super::shown;
 use super::view::{Evidence, Layout, Section};
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
 use crate::detect::explain;
@@ -62,15 +63,20 @@ pub struct WhyView {
 }
 
 /// Shows the page.
-pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Html<String>, Failure> {
+pub async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<Html<String>, Failure> {
     let incident = find(&app, &id).await?;
-    shown(&view(&app, &incident).await?)
+    shown(&view(&app, &visitor, &incident).await?)
 }
 
-async fn view(app: &App, incident: &Incident) -> Result<WhyView> {
+async fn view(app: &App, visitor: &Visitor, incident: &Incident) -> Result<WhyView> {
     let steps = db::incident_step::list(&app.db, incident.id).await?;
     Ok(WhyView {
-        layout: Layout::new(format!("Why incident {}", incident.id), Section::Incidents),
+        layout: Layout::new(format!("Why incident {}", incident.id), Section::Incidents)
+            .seen_by(visitor),
         id: incident.id.0,
         heading: what(&incident.headline),
         rule: explain::step_rule(),

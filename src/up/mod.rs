@@ -64,6 +64,7 @@ impl Up {
         say(format!("data       {}", service.data.path().display()));
         say(format!("database   {}", service.database()));
         say(format!("dashboard  {}", service.app.config.public_url));
+        say(format!("accounts   {}", accounts_words(service.app.config.local_owner)));
         let done = tokio::select! {
             done = self.main_job(&service) => done.map(|()| true),
             () = &mut stop => Ok(false),
@@ -150,6 +151,13 @@ impl Up {
 
     fn effort(&self) -> Effort {
         Effort { windows: self.windows, window: Duration::from_millis(u64::from(self.window_ms)) }
+    }
+}
+
+fn accounts_words(local_owner: bool) -> &'static str {
+    match local_owner {
+        true => "none needed: only this machine reaches the dashboard",
+        false => "others reach this address: `scalewatch admin user add` adds who may decide",
     }
 }
 

@@ -112,12 +112,14 @@ impl Service {
     }
 }
 
-/// Sets the address to listen on, and links with it where they are derived from it.
+/// Sets the address to listen on, and links with it where they are derived from it. On loopback
+/// whoever sits at this machine needs no account.
 pub fn listen_on(config: &mut Config, listen: SocketAddr) {
     if config.public_url == format!("http://{}", config.listen) {
         config.public_url = format!("http://{listen}");
     }
     config.listen = listen;
+    config.local_owner = listen.ip().is_loopback();
 }
 
 /// Where this machine itself reaches a server that listens on `bound`.
@@ -159,5 +161,20 @@ mod tests {
         config.public_url = format!("http://{other}");
         listen_on(&mut config, "127.0.0.1:9001".parse().unwrap());
         assert_eq!(config.public_url, "http://127.0.0.1:9001");
+    }
+
+    #[test]
+    fn nobody_needs_an_account_on_loopback_and_everybody_elsewhere() {
+        let mut config = Config::for_testing(std::path::Path::new("/data"));
+        for (address, owner) in [
+            ("127.0.0.1:0", true),
+            ("[::1]:8420", true),
+            ("0.0.0.0:8420", false),
+            ("[::]:8420", false),
+            ("192.0.2.7:80", false),
+        ] {
+            listen_on(&mut config, address.parse().unwrap());
+            assert_eq!(config.local_owner, owner, "{address}");
+        }
     }
 }

@@ -83,6 +83,20 @@ impl Service {
         Ok(String::from_utf8(made.stdout)?.trim().to_owned())
     }
 
+    /// Adds a site admin, by the command line as the first one is.
+    pub fn add_admin(&self, name: &str, password: &str) -> Result<()> {
+        let mut adding = program(&self.database_url, self.data.path())
+            .args(["admin", "user", "add", "--admin", name])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()?;
+        let mut input = adding.stdin.take().context("its input is piped")?;
+        writeln!(input, "{password}")?;
+        drop(input);
+        ensure!(adding.wait()?.success(), "no admin was added");
+        Ok(())
+    }
+
     /// POST of a JSON body; the answer's body.
     pub fn post(&self, path: &str, token: &str, body: &impl serde::Serialize) -> Result<String> {
         let body = serde_json::to_vec(body)?;

@@ -62,7 +62,7 @@ async fn a_token_is_shown_once_and_good_until_it_is_revoked(pool: Pool) {
 async fn a_token_that_makes_no_sense_is_refused_and_not_stored(pool: Pool) {
     let create = ["admin", "token", "create", "--name", "ci", "--scope"];
     for (rest, why) in [
-        (&["everything"][..], "read, upload, register, triage, admin"),
+        (&["everything"][..], "read, upload, register, triage, submit, admin"),
         (&["upload"], "--machine"),
         (&["upload", "--machine", "0123456789abcdef"], "no machine has the id"),
         (&["read", "--machine", "0123456789abcdef"], "--scope upload"),

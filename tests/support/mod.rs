@@ -1,5 +1,6 @@
 //! What tests share: the service on a database of the test's own, and reports built with defaults.
 
+pub mod browser;
 pub mod build;
 pub mod history;
 pub mod processes;

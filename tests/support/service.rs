@@ -48,6 +48,11 @@ impl Service {
         Service { app: App { db: pool, clock: Clock::standing_at(noon()), config }, _data: data }
     }
 
+    /// Changes the settings.
+    pub fn configure(&mut self, change: impl FnOnce(&mut Config)) {
+        change(Arc::make_mut(&mut self.app.config));
+    }
+
     /// Moves the clock.
     pub fn advance(&self, by: Duration) {
         self.app.clock.advance(by);

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::failure::Failure;
 use super::shown;
 use super::view::{Layout, Section};
+use super::visitor::Visitor;
 use crate::api::document::DOCUMENT;
 use crate::api::problem::{CODES, Code};
 pub use schema::{Field, Schema, Type};
@@ -104,8 +105,10 @@ pub struct ApiView {
 }
 
 /// Shows the page.
-pub async fn show() -> Result<Html<String>, Failure> {
-    shown(&ApiView::of(&DOCUMENT))
+pub async fn show(visitor: Visitor) -> Result<Html<String>, Failure> {
+    let mut view = ApiView::of(&DOCUMENT);
+    view.layout = view.layout.seen_by(&visitor);
+    shown(&view)
 }
 
 impl ApiView {

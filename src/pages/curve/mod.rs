@@ -21,6 +21,7 @@ use super::metric::{Metric, workload_words};
 use super::shown;
 use super::sides;
 use super::view::{Facts, Figure, Layout, Section, short_run};
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
 use crate::detect::two_sides::Across;
@@ -112,12 +113,14 @@ pub struct CurveView {
 /// Shows the page.
 pub async fn show(
     State(app): State<App>,
+    visitor: Visitor,
     Path(id): Path<String>,
     Query(choice): Query<Choice>,
 ) -> Result<Html<String>, Failure> {
     let id = id.parse().map(CurveId).map_err(|_| Error::NotFound("curve"))?;
     let curve = db::curve::find(&app.db, id).await?.ok_or(Error::NotFound("curve"))?;
-    let view = view(&app, &curve, &choice).await?;
+    let mut view = view(&app, &curve, &choice).await?;
+    view.layout = view.layout.seen_by(&visitor);
     shown(&view)
 }
 

@@ -12,6 +12,7 @@ pub use curves::{CounterTable, CurveView, PointView, ProfileView, SummaryRow, Wi
 use super::failure::Failure;
 use super::shown;
 use super::view::{CommitMark, Facts, Layout, Section, When, points_words, short_run};
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
 use crate::error::{Error, Result};
@@ -75,19 +76,23 @@ pub struct RunView {
 }
 
 /// Shows the page.
-pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Html<String>, Failure> {
+pub async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<Html<String>, Failure> {
     let id: RunId = id.parse().map_err(|_| Error::NotFound("run"))?;
     let run = db::run::find(&app.db, id).await?.ok_or(Error::NotFound("run"))?;
-    shown(&view(&app, &run).await?)
+    shown(&view(&app, &visitor, &run).await?)
 }
 
-async fn view(app: &App, run: &Run) -> Result<RunView> {
+async fn view(app: &App, visitor: &Visitor, run: &Run) -> Result<RunView> {
     let now = app.clock.now();
     let points = db::point::list_of_run(&app.db, run).await?;
     let environment = db::environment::find(&app.db, run.environment).await?;
     let artefacts = db::run::list_artefacts(&app.db, run).await?;
     Ok(RunView {
-        layout: Layout::new(format!("Run {}", short_run(&run.id)), Section::None),
+        layout: Layout::new(format!("Run {}", short_run(&run.id)), Section::None).seen_by(visitor),
         id: run.id.to_string(),
         short_id: short_run(&run.id),
         commit: CommitMark::new(&run.commit, &run.subject),

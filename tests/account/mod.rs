@@ -1,0 +1,9 @@
+//! People: logging in, sessions, forms, rights, and what is kept of what they do.
+
+mod audit;
+mod commands;
+mod forms;
+mod login;
+mod owner;
+mod people;
+mod sessions;
