@@ -84,6 +84,45 @@ fn noise_moves_the_coefficients_little_and_intervals_cover_them() {
     }
 }
 
+/// Windows of a point that agree to a thousandth say nothing of how far a whole point lies off.
+#[test]
+fn points_whose_own_windows_agree_are_not_taken_for_exact() {
+    let truth = law(0.03, 0.0004);
+    let (mut covered, mut squares, mut dropped) = ([0; 2], 0.0, 0);
+    for seed in 0..100 {
+        let mut random = Random::new(seed);
+        let mut windows = |tasks: u32| {
+            let level = truth.throughput(f64::from(tasks)) * (0.005 * random.normal()).exp();
+            vec![(0..5).map(|_| level * (0.001 * random.normal()).exp()).collect()]
+        };
+        let points: Vec<Point> =
+            TASKS[..6].iter().map(|&tasks| Point { tasks, runs: windows(tasks) }).collect();
+        let found = fitted(&points);
+        let within = |i: scalewatch_stats::interval::Interval, v| i.low <= v && v <= i.high;
+        covered[0] += u32::from(within(found.contention, truth.contention));
+        covered[1] += u32::from(within(found.coherency, truth.coherency));
+        squares += (found.law.coherency / truth.coherency - 1.0).powi(2);
+        dropped += u32::from(!found.outliers.is_empty());
+    }
+    // 95 are expected; fewer than 87 come about once in a thousand.
+    assert!(covered.iter().all(|n| *n >= 87), "{covered:?} of 100");
+    // Least squares of six points off by 0.5 % give coherency to 8 %.
+    let deviation = (squares / 100.0).sqrt();
+    assert!(deviation < 0.11, "{deviation}");
+    assert!(dropped <= 5, "{dropped} of 100 have a point left out");
+}
+
+#[test]
+fn two_points_far_off_are_both_named() {
+    let mut points = measured(law(0.05, 0.0001), &TASKS, 0.005, 5);
+    for (at, factor) in [(2, 0.6), (5, 0.7)] {
+        points[at].runs.iter_mut().flatten().for_each(|v| *v *= factor);
+    }
+    let found = fitted(&points);
+    assert_eq!(found.outliers, [TASKS[2], TASKS[5]]);
+    near(found.law.contention, 0.05, 0.01);
+}
+
 #[test]
 fn one_point_far_off_is_named_and_does_not_bend_the_law() {
     for (at, factor) in [(3, 0.5), (2, 0.6), (7, 2.0), (5, 1.4)] {

@@ -2,7 +2,7 @@
 //! a weighted least-squares problem of three unknowns, none negative.
 
 use super::Law;
-use crate::{order, robust};
+use crate::{order, special};
 
 /// One measured throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,28 +13,70 @@ pub(super) struct Measured {
     pub error: f64,
 }
 
-/// From this many points on one of them may be an outlier; three coefficients bend to fewer.
-const ROBUST_FROM: usize = 6;
+/// From this many points on one of them may be an outlier, from two more on two; three coefficients
+/// bend to fewer.
+const ONE_OUT_FROM: usize = 6;
 
-/// Tukey's biweight: points further off than this many deviations have no weight.
-const BIWEIGHT: f64 = 4.685;
+/// Most points among which outliers are looked for.
+const MOST_SEARCHED: usize = 40;
 
-/// Most points of which all triples are tried as a start.
-const MOST_TRIED: usize = 24;
+/// Chance that a curve without outliers has points left out.
+const WRONGLY_OUT: f64 = 0.01;
 
-/// The law nearest to the points in relative distance. O(n) a step, O(n⁴) once for the start with up
-/// to 24 points. None when the numbers overflow.
-pub(super) fn fit(points: &[Measured], start: Option<Law>) -> Option<Law> {
-    let known = weights(points);
-    let plain = || solve(points, &known);
-    if points.len() < ROBUST_FROM {
-        return refine(points, &known, plain()?, false);
+/// An outlier lies at least so many of its own errors off, and this far at all.
+const OWN_ERRORS: f64 = 4.0;
+const LEAST_OFF: f64 = 1e-6;
+
+/// The law nearest to the points in relative distance, and the points left out as outliers: one, or
+/// two, without which the others agree so much better that chance does not explain it (the F test of
+/// points taken out, for all ways to take them). Least squares of all points otherwise, the best
+/// there is. O(n³). None when the numbers overflow.
+pub(super) fn fit(points: &[Measured]) -> Option<(Law, Vec<usize>)> {
+    let law = nearest(points)?;
+    let n = points.len();
+    if n > MOST_SEARCHED {
+        return Some((law, Vec::new()));
     }
-    let start = match start {
-        Some(start) => start,
-        None => best_of_triples(points).or_else(plain)?,
-    };
-    refine(points, &known, start, true)
+    let all = squares(points, &law);
+    let ones = || (0..n).map(|i| vec![i]);
+    let twos = || (0..n).flat_map(|i| (i + 1..n).map(move |j| vec![i, j]));
+    for (count, ways) in [(1, ones().collect::<Vec<_>>()), (2, twos().collect())] {
+        if n < ONE_OUT_FROM + 2 * (count - 1) {
+            break;
+        }
+        let without = |out: &Vec<usize>| {
+            let kept: Vec<Measured> =
+                (0..n).filter(|i| !out.contains(i)).map(|i| points[i]).collect();
+            let law = nearest(&kept)?;
+            Some((squares(&kept, &law), law))
+        };
+        let found = ways.iter().filter_map(|out| Some((without(out)?, out)));
+        let Some(((left, law), out)) = found.min_by(|a, b| a.0.0.total_cmp(&b.0.0)) else {
+            break;
+        };
+        let p = f_tail((all - left) / left, count, n - 3 - count);
+        let far = |i: &usize| {
+            let off = (points[*i].throughput / law.throughput(points[*i].tasks)).ln().abs();
+            off > (OWN_ERRORS * points[*i].error).max(LEAST_OFF)
+        };
+        if p * (ways.len() as f64) < WRONGLY_OUT && out.iter().all(far) {
+            return Some((law, out.clone()));
+        }
+    }
+    Some((law, Vec::new()))
+}
+
+/// P of a ratio of the squares taken away to those left at least this large, by chance.
+fn f_tail(ratio: f64, taken: usize, left: usize) -> f64 {
+    if ratio.is_nan() {
+        return 1.0;
+    }
+    special::incomplete_beta(left as f64 / 2.0, taken as f64 / 2.0, 1.0 / (1.0 + ratio))
+}
+
+/// Weighted squares of the relative distances.
+fn squares(points: &[Measured], law: &Law) -> f64 {
+    residuals(points, law).iter().zip(weights(points)).map(|(r, w)| w * r * r).sum()
 }
 
 /// ln(measured ÷ law) at each point.
@@ -50,19 +92,18 @@ fn weights(points: &[Measured]) -> Vec<f64> {
     errors.iter().map(|&e| if usual > 0.0 { weight(e) } else { 1.0 }).collect()
 }
 
-/// Reweights for relative distances, and against outliers, until nothing moves.
-fn refine(points: &[Measured], known: &[f64], start: Law, robust: bool) -> Option<Law> {
-    let mut law = start;
+/// The law nearest to all of the points: weighted least squares of relative distances, reweighted
+/// until nothing moves. O(n) a round. None when the numbers overflow.
+pub(super) fn nearest(points: &[Measured]) -> Option<Law> {
+    let known = weights(points);
+    let mut law = solve(points, &known)?;
     for _ in 0..30 {
-        let residuals = residuals(points, &law);
-        let scale = if robust { scale(points, &residuals) } else { f64::INFINITY };
         let weights: Vec<f64> = points
             .iter()
-            .zip(known)
-            .zip(&residuals)
-            .map(|((point, known), residual)| {
+            .zip(&known)
+            .map(|(point, known)| {
                 let expected = point.tasks / law.throughput(point.tasks);
-                known * biweight(residual / scale) / (expected * expected)
+                known / (expected * expected)
             })
             .collect();
         let next = solve_weighted(points, &weights)?;
@@ -77,48 +118,11 @@ fn refine(points: &[Measured], known: &[f64], start: Law, robust: bool) -> Optio
     Some(law)
 }
 
-/// Robust deviation of the residuals, three degrees of freedom spent; never below what the points'
-/// own errors explain.
-fn scale(points: &[Measured], residuals: &[f64]) -> f64 {
-    let sizes: Vec<f64> = residuals.iter().map(|r| r.abs()).collect();
-    let n = points.len() as f64;
-    let seen = robust::MAD_TO_SD * order::median(&sizes).unwrap_or(0.0) * n / (n - 3.0);
-    let errors: Vec<f64> = points.iter().map(|p| p.error).collect();
-    seen.max(order::median(&errors).unwrap_or(0.0)).max(1e-9)
-}
-
-fn biweight(deviations: f64) -> f64 {
-    let share = deviations / BIWEIGHT;
-    if share.abs() >= 1.0 { 0.0 } else { (1.0 - share * share).powi(2) }
-}
-
 /// Least squares in relative terms, with the measured values in the place of the expected ones.
 fn solve(points: &[Measured], known: &[f64]) -> Option<Law> {
     let relative = |(p, known): (&Measured, &f64)| known * (p.throughput / p.tasks).powi(2);
     let weights: Vec<f64> = points.iter().zip(known).map(relative).collect();
     solve_weighted(points, &weights)
-}
-
-/// The exact law through some three points that lies nearest to most: least median of distances
-/// (Rousseeuw 1984).
-fn best_of_triples(points: &[Measured]) -> Option<Law> {
-    let n = points.len().min(MOST_TRIED);
-    let mut best: Option<(f64, Law)> = None;
-    for i in 0..n {
-        for j in i + 1..n {
-            for k in j + 1..n {
-                let triple = [points[i], points[j], points[k]];
-                let Some(law) = solve(&triple, &[1.0; 3]) else { continue };
-                let mut sizes: Vec<f64> =
-                    residuals(points, &law).into_iter().map(f64::abs).collect();
-                let Some(median) = order::median_in_place(&mut sizes) else { continue };
-                if best.is_none_or(|(least, _)| median < least) {
-                    best = Some((median, law));
-                }
-            }
-        }
-    }
-    best.map(|(_, law)| law)
 }
 
 /// Which coefficients are free: the best fit without a negative one is the best over all of these.

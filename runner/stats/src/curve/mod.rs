@@ -10,7 +10,7 @@ mod law;
 mod replicate;
 mod words;
 
-pub use change::{Change, Coefficient, change};
+pub use change::{Change, Coefficient, LEAST_EFFECT, change};
 pub use law::Law;
 
 use crate::interval::Interval;
@@ -116,7 +116,7 @@ impl Default for Policy {
 }
 
 /// Fits the law to the points, in any order; points without a positive value are left out.
-/// O(replicates · points), and O(points⁴) once.
+/// O(replicates · points), and O(points³) once.
 ///
 /// # Errors
 /// Why no law can be fitted.
@@ -131,8 +131,8 @@ pub fn fit(points: &[Point], policy: &Policy) -> Result<Fit, Refusal> {
     if largest < LEAST_SPAN * smallest {
         return Err(Refusal::NarrowSpan(smallest as u32, largest as u32));
     }
-    let law = fit::fit(&measured, None).ok_or(Refusal::Overflow)?;
-    let spread = replicate::Spread::of(&measured, &law);
+    let (law, out) = fit::fit(&measured).ok_or(Refusal::Overflow)?;
+    let spread = replicate::Spread::of(&measured, &law, &out);
     // The smallest task count anchors the law: where that is far off, the rest follows another one.
     let off = (measured[0].throughput / law.throughput(smallest)).ln().abs();
     let begins_off = spread.outliers.first().is_some_and(|&tasks| f64::from(tasks) == smallest);

@@ -1,12 +1,8 @@
 //! Laws that the same curve might have given: a parametric bootstrap around the fitted law.
 
-use super::fit::{Measured, fit, residuals};
+use super::fit::{Measured, nearest, residuals};
 use super::{Law, Policy};
-use crate::order;
 use crate::random::Random;
-
-/// A point further off than this many deviations of the others is an outlier.
-const OUTLIER: f64 = 4.0;
 
 /// How far points lie from the law.
 pub(super) struct Spread {
@@ -19,20 +15,13 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    pub fn of(points: &[Measured], law: &Law) -> Spread {
+    /// Of a law to which the points at `out` were not fitted.
+    pub fn of(points: &[Measured], law: &Law, out: &[usize]) -> Spread {
         let off = residuals(points, law);
-        let sizes: Vec<f64> = off.iter().map(|r| r.abs()).collect();
-        let n = points.len() as f64;
-        let typical =
-            crate::robust::MAD_TO_SD * order::median(&sizes).unwrap_or(0.0) * n / (n - 3.0);
-        // With so few points no one of them can be told from the law.
-        let limit = if points.len() < 6 { f64::INFINITY } else { OUTLIER * typical };
-        let is_out = |(point, size): &(&Measured, &f64)| **size > limit.max(OUTLIER * point.error);
-        let both = || points.iter().zip(&sizes);
-        let outliers: Vec<u32> =
-            both().filter(is_out).map(|(point, _)| point.tasks as u32).collect();
-        let squares: f64 = both().filter(|one| !is_out(one)).map(|(_, s)| s * s).sum();
-        let df = points.len().saturating_sub(outliers.len() + 3).max(1);
+        let kept = (0..points.len()).filter(|i| !out.contains(i));
+        let squares: f64 = kept.map(|i| off[i] * off[i]).sum();
+        let df = points.len().saturating_sub(out.len() + 3).max(1);
+        let outliers = out.iter().map(|&i| points[i].tasks as u32).collect();
         Spread { deviation: (squares / df as f64).sqrt(), df, outliers }
     }
 }
@@ -56,7 +45,7 @@ pub(super) fn laws(points: &[Measured], law: &Law, spread: &Spread, policy: &Pol
                     Measured { throughput, ..**point }
                 })
                 .collect();
-            fit(&moved, Some(*law))
+            nearest(&moved)
         })
         .collect()
 }
