@@ -21,6 +21,11 @@ pub fn number(value: f64) -> String {
     format!("{}{digits}{prefix}", sign(value))
 }
 
+/// A share as a percentage with three significant digits: 0.0312 → `3.12 %`.
+pub fn share(value: f64) -> String {
+    format!("{} %", number(100.0 * value))
+}
+
 /// A limit as it was set, where it has few digits: `0.005`, `3`; else as [`number`].
 pub fn limit(value: f64) -> String {
     let set = value.abs().to_string();

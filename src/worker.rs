@@ -130,6 +130,8 @@ impl Worker {
         db::noise::replace_builds(connection, due.machine, due.curve, &judged.noise).await?;
         let effects = &judged.effects;
         db::environment::replace_effects(connection, due.machine, due.curve, effects).await?;
+        let curve = (due.machine, due.curve);
+        db::scaling::replace(connection, curve, &judged.known_laws, &judged.laws).await?;
         Ok(db::due::delete(connection, due).await?)
     }
 }

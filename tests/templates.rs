@@ -7,21 +7,21 @@ use scalewatch::pages::api::{
     ApiView, CodeRow, Content, Field, Group, Operation, Parameter, Schema, Type,
 };
 use scalewatch::pages::audit::{AuditView, DeedRow};
+use scalewatch::pages::before_after::BeforeAfter;
 use scalewatch::pages::compare::{CompareView, PointRow};
 use scalewatch::pages::curve::{
-    Cell, CurveView, HistoryRow, LawCells, MetricTable, RevisionOption, RunFigures, ScalingChange,
-    ScalingRow, ScalingView, TableRow, TaskChoice, VerdictLine,
+    Cell, CurveView, HistoryRow, LawCells, LawRow, LawsView, MetricTable, RevisionOption,
+    RunFigures, ScalingChange, ScalingRow, ScalingView, TableRow, TaskChoice, VerdictLine,
 };
 use scalewatch::pages::curves::{CurveRow, CurvesView};
 use scalewatch::pages::evidence::{CounterRow, StepEvidence};
 use scalewatch::pages::failure::FailureView;
 use scalewatch::pages::heat::{HeatCell, HeatView};
-use scalewatch::pages::incident::{
-    BeforeAfter, CommitRow, EventRow, IncidentView, MovedGroup, MovedRow,
-};
+use scalewatch::pages::incident::{CommitRow, EventRow, IncidentView};
 use scalewatch::pages::incidents::{IncidentRow, IncidentRows, IncidentsView, StateChoice};
 use scalewatch::pages::login::{LoginView, WelcomeView};
 use scalewatch::pages::machine::{EnvironmentRow, FloorRow, MachineView};
+use scalewatch::pages::moved::{MovedGroup, MovedRow};
 use scalewatch::pages::overview::{MachineRow, OverviewView};
 use scalewatch::pages::people::{PeopleView, PersonRow};
 use scalewatch::pages::revision::{MeasuredRow, RevisionView};
@@ -381,6 +381,7 @@ impl Sample<'_> {
             main_figure: self.figure(),
             beside: self.many(|_| self.figure()),
             scaling: self.scaling(),
+            laws: self.laws(),
             small_figures: self.many(|_| self.figure()),
             tables: self.many(|_| self.table()),
             task_choices: self.many(task),
@@ -390,6 +391,16 @@ impl Sample<'_> {
             what: (self.0 > 1).then_some("A control."),
             environment: self.facts(),
         }
+    }
+
+    fn laws(self) -> LawsView {
+        let row = |index: usize| LawRow {
+            commit: self.commit(),
+            tasks: self.text(),
+            figures: (index > 0).then(|| vec![self.text(); 4]),
+            refusal: self.text(),
+        };
+        LawsView { figures: self.many(|_| self.figure()), rows: self.many(row) }
     }
 
     fn scaling(self) -> ScalingView {
@@ -473,7 +484,7 @@ impl Sample<'_> {
             href: "/curves/1".into(),
             metric: self.text(),
             unit: "ops/s, higher".into(),
-            tasks: 4,
+            tasks: self.text(),
             before: Value::new(3.0),
             after: Value::new(2.0),
             change: self.text(),
@@ -496,6 +507,7 @@ impl Sample<'_> {
             href: "/curves/1".into(),
             compare: "/compare".into(),
             figure: self.figure(),
+            bends: self.many(|_| self.text()),
             tasks_words: "4 tasks".into(),
             evidence: StepEvidence {
                 counters: self.many(|_| CounterRow {

@@ -8,34 +8,15 @@ use anyhow::Result;
 use serde_json::json;
 use time::OffsetDateTime;
 
+use super::role::{Role, roles};
 use super::{tell, words};
 use crate::db::incident::Group;
 use crate::db::{self, Connection};
-use crate::detect::policy;
 use crate::model::incident::State;
 use crate::model::range::{self, Range};
 use crate::model::step::{Change, StandingStep};
 use crate::model::triage::Target;
 use crate::model::{BranchId, IncidentId, ProjectId, StepId};
-
-/// What a step may do for an incident.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// Open one, and join one.
-    Opens,
-    /// Join one: it tells how the change came about.
-    Joins,
-    /// Neither: it is put down to others on the machine.
-    Stays,
-}
-
-pub(super) fn role(step: &StandingStep) -> Role {
-    match (step.blamed_on_neighbour, policy::opens_incident(&step.metric, step.primary)) {
-        (true, _) => Role::Stays,
-        (false, true) => Role::Opens,
-        (false, false) => Role::Joins,
-    }
-}
 
 /// Settles every branch and direction that the curve's steps, before or after, bear on.
 pub async fn settle(
@@ -74,6 +55,8 @@ pub(super) struct Settling {
     pub(super) steps: Vec<StandingStep>,
     /// The branch's steps in the other direction.
     pub(super) opposite: Vec<StandingStep>,
+    /// What each step of the branch may do.
+    roles: BTreeMap<StepId, Role>,
     /// Where steps were that left their incident.
     left: BTreeMap<StepId, IncidentId>,
 }
@@ -88,22 +71,28 @@ impl Settling {
     ) -> Result<Settling> {
         let groups = db::incident::list_groups(connection, project, branch, change).await?;
         let all = db::step::list_standing_of_branch(connection, project, branch).await?;
+        let roles = roles(&all);
+        let opens = |step: &StandingStep| roles.get(&step.id) == Some(&Role::Opens);
         let (mut steps, opposite): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|step| step.change == change);
         steps.sort_by(|a, b| {
-            let key = |step: &StandingStep| (role(step) != Role::Opens, !step.primary);
+            let key = |step: &StandingStep| (!opens(step), !step.primary, step.derived);
             key(a).cmp(&key(b)).then(b.size().total_cmp(&a.size())).then(a.id.cmp(&b.id))
         });
         let stored = groups.clone();
         let left = BTreeMap::new();
-        Ok(Settling { project, branch, change, now, groups, stored, steps, opposite, left })
+        Ok(Settling { project, branch, change, now, groups, stored, steps, opposite, roles, left })
+    }
+
+    fn role(&self, step: &StandingStep) -> Role {
+        self.roles.get(&step.id).copied().unwrap_or(Role::Stays)
     }
 
     /// The steps that carry an incident, strongest first.
     pub(super) fn carriers(&self, incident: IncidentId) -> impl Iterator<Item = &StandingStep> {
         self.steps
             .iter()
-            .filter(move |step| step.incident == Some(incident) && role(step) == Role::Opens)
+            .filter(move |step| step.incident == Some(incident) && self.role(step) == Role::Opens)
     }
 
     /// Range of an incident by its steps.
@@ -130,9 +119,9 @@ impl Settling {
         for i in 0..self.steps.len() {
             let step = &self.steps[i];
             let Some(incident) = step.incident else { continue };
-            let place = ranges.get(&incident).copied().filter(|_| role(step) != Role::Stays);
+            let place = ranges.get(&incident).copied().filter(|_| self.role(step) != Role::Stays);
             match place.filter(|range| range.is_near(step.range())) {
-                Some(range) if role(step) == Role::Opens => {
+                Some(range) if self.role(step) == Role::Opens => {
                     ranges.insert(incident, range.overlap(step.range()).unwrap_or(range));
                 }
                 Some(_) => {}
@@ -161,7 +150,7 @@ impl Settling {
         incident: IncidentId,
     ) -> Result<()> {
         let step = &self.steps[i];
-        let words = words::left(step, role(step) == Role::Stays);
+        let words = words::left(step, self.role(step) == Role::Stays);
         let detail = json!({ "words": words, "step": step.id });
         tell::note(connection, incident, "step_left", &detail, self.now).await?;
         self.left.insert(step.id, incident);
@@ -185,10 +174,10 @@ impl Settling {
     async fn place(&mut self, connection: &mut Connection) -> Result<()> {
         for i in 0..self.steps.len() {
             let step = self.steps[i].clone();
-            if step.incident.is_some() || role(&step) == Role::Stays {
+            if step.incident.is_some() || self.role(&step) == Role::Stays {
                 continue;
             }
-            let opens = role(&step) == Role::Opens;
+            let opens = self.role(&step) == Role::Opens;
             let incident = match self.home_of(&step) {
                 Some(group) if group.state == State::Retracted && !opens => continue,
                 Some(group) if group.state == State::Retracted => {

@@ -6,6 +6,7 @@
 mod group;
 mod outcome;
 mod reconcile;
+mod role;
 mod tell;
 pub mod triage;
 pub mod words;

@@ -87,6 +87,7 @@ mod tests {
             tasks: 2,
             metric: "ops_per_s_total".into(),
             primary: true,
+            derived: false,
             environment: EnvironmentId(1),
             branch: BranchId(1),
             good: at(good),

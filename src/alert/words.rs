@@ -2,13 +2,13 @@
 
 use crate::model::incident::State;
 use crate::model::revision::short;
-use crate::model::step::{Found, StandingStep};
+use crate::model::step::{Found, StandingStep, place_words};
 use crate::model::triage::Target;
 
 /// `ops_per_s_total at 16 tasks −34.6 %`.
 pub fn step(step: &StandingStep) -> String {
     let size = step.ratio.map_or(String::new(), |ratio| format!(" {}", percent(ratio)));
-    format!("{} at {}{size}", step.metric, tasks(step.tasks))
+    format!("{}{size}", place_words(&step.metric, step.derived, step.tasks))
 }
 
 /// A step was found between other revisions.
@@ -56,11 +56,6 @@ pub fn decided(target: &Target, by: &str) -> String {
         _ if target.state() == State::WontFix => format!("{title}, by {by}"),
         _ => format!("{title} by {by}"),
     }
-}
-
-/// `1 task`, `16 tasks`.
-pub fn tasks(tasks: i32) -> String {
-    if tasks == 1 { "1 task".into() } else { format!("{tasks} tasks") }
 }
 
 /// A ratio as a change: `−34.6 %`, `+12.0 %`, and beyond tenfold `12.3 ×`.

@@ -10,7 +10,7 @@ use super::at::At;
 use super::document::PageParams;
 use super::page::Page;
 use super::problem::Read;
-use super::scaling::ScalingView;
+use super::scaling::{LawAt, ScalingView};
 use super::series::SeriesView;
 use super::values::Estimate;
 use super::{Answer, Params, lookup};
@@ -92,6 +92,9 @@ pub struct CurveDetail {
     /// How the metric scales at the newest of the revisions; null where it counts no work of all
     /// tasks together.
     scaling: Option<ScalingView>,
+    /// The laws of scaling of the primary metric as last judged, in the order of revisions; empty
+    /// for other metrics.
+    scaling_history: Vec<LawAt>,
     revisions: Vec<RevisionView>,
 }
 
@@ -150,6 +153,11 @@ pub async fn show(
     let measurements = db::history::list(&app.db, &curve, &filter, true).await?;
     let scaling = scaling::applies(shown.unit, shown.direction);
     let scaling = scaling.then(|| ScalingView::of_newest(&measurements)).flatten();
+    let mut laws = match shown.primary {
+        true => db::scaling::list(&app.db, curve.machine, id).await?,
+        false => Vec::new(),
+    };
+    laws.retain(|law| branch.as_ref().is_none_or(|branch| law.branch == branch.id));
     Ok(Json(CurveDetail {
         curve: curve.into(),
         branch: branch.map(|branch| branch.name),
@@ -158,6 +166,7 @@ pub async fn show(
         direction: shown.direction,
         series: series.into_iter().map(SeriesView::from).collect(),
         scaling,
+        scaling_history: laws.into_iter().map(LawAt::from).collect(),
         revisions: by_revision(measurements),
     }))
 }

@@ -5,7 +5,8 @@ use stats::interval::Interval;
 
 use super::values::Estimate;
 use crate::detect::scaling::{Fit, law};
-use crate::model::Measurement;
+use crate::model::scaling::{FittedLaw, Scaling};
+use crate::model::{EnvironmentId, Measurement};
 
 /// The Universal Scalability Law, or why there is none.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -38,6 +39,43 @@ struct LawView {
     misfit: f64,
     /// Task counts left out, being far off.
     outliers: Vec<u32>,
+}
+
+/// The law at one revision in one environment.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = LawAtRevision)]
+pub struct LawAt {
+    commit: String,
+    subject: String,
+    rank: i64,
+    environment: EnvironmentId,
+    /// Task counts it goes through.
+    tasks: Vec<i32>,
+    /// Measurements of all runs at those.
+    measurements: i32,
+    /// Null where there is none; an end of an interval is null where it is beyond any number.
+    law: Option<FittedLaw>,
+    /// Why there is none.
+    refusal: Option<String>,
+}
+
+impl From<Scaling> for LawAt {
+    fn from(one: Scaling) -> LawAt {
+        let (law, refusal) = match one.law {
+            Ok(law) => (Some(law), None),
+            Err(refusal) => (None, Some(refusal)),
+        };
+        LawAt {
+            commit: one.commit,
+            subject: one.subject,
+            rank: one.rank,
+            environment: one.environment,
+            tasks: one.tasks,
+            measurements: one.measurements,
+            law,
+            refusal,
+        }
+    }
 }
 
 impl ScalingView {

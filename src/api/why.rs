@@ -41,7 +41,7 @@ pub async fn incident(
     let id: IncidentId = id.parse().map_err(|_| Error::NotFound("incident"))?;
     let incident = db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))?;
     let steps = db::incident_step::list(&app.db, incident.id).await?;
-    let mut told = explain::step_rule();
+    let mut told = explain::rules(&steps);
     for step in &steps {
         told += "\n\n";
         told += explain::step(step).trim_end();

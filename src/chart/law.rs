@@ -13,6 +13,15 @@ use super::scale::{Linear, Tasks};
 /// Segments of the drawn path.
 const STEPS: i32 = 64;
 
+impl FittedLaw {
+    /// A fit as it is drawn: knee and peak only where something was measured.
+    pub fn of(fit: &stats::curve::Fit) -> FittedLaw {
+        let measured = |tasks: &f64| *tasks <= f64::from(fit.largest);
+        let (knee, peak) = (fit.law.knee().filter(measured), fit.law.peak().filter(measured));
+        FittedLaw { law: fit.law, knee, peak }
+    }
+}
+
 /// Draws the law of line `index` over the measured task counts.
 pub(super) fn draw<DB: DrawingBackend>(
     pen: &mut Pen<'_, DB>,

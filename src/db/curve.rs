@@ -35,7 +35,8 @@ pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Curve>
                c.workload_version as version,
                c.parameters as "parameters: Json<BTreeMap<String, String>>",
                array(select distinct s.tasks from series s
-                     where s.machine_id = c.machine_id and s.curve_id = c.id order by s.tasks)
+                     where s.machine_id = c.machine_id and s.curve_id = c.id
+                           and not s.derived order by s.tasks)
                    as "tasks!"
            from curve c
            join machine m on m.id = c.machine_id

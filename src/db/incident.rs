@@ -246,11 +246,13 @@ async fn read(
                   good.id as good_id, good.commit_id as good_commit, good.subject as good_subject,
                   bad.id as bad_id, bad.commit_id as bad_commit, bad.subject as bad_subject,
                   counts.steps as "steps!", counts.machines as "machines!",
-                  c.id as curve_id, c.workload, s.metric, s.tasks, top.ratio as "ratio?",
+                  c.id as curve_id, c.workload, s.metric, s.tasks, s.derived,
+                  top.ratio as "ratio?",
                   top.ratio_low as "ratio_low?", top.ratio_high as "ratio_high?",
                   m.public_id as machine_public_id, m.name as machine_name,
                   array(select distinct s2.tasks from step t2 join series s2 on s2.id = t2.series_id
                         where t2.incident_id = i.id and s2.curve_id = c.id and s2.metric = s.metric
+                              and s2.derived = s.derived
                               and (t2.retracted_at is null or not stands.any)
                         order by 1) as "all_tasks!"
            from incident i
@@ -280,7 +282,7 @@ async fn read(
                                 where e.incident_id = i.id and e.kind = 'opened'
                                 order by e.id limit 1)
                order by t.incident_id is distinct from i.id, s.is_primary desc,
-                        abs(ln(case when t.ratio > 0 then t.ratio end)) desc nulls last, t.id
+                        s.derived, abs(ln(case when t.ratio > 0 then t.ratio end)) desc nulls last, t.id
                limit 1
            ) top
            join series s on s.id = top.series_id
@@ -328,6 +330,7 @@ struct Row {
     workload: String,
     metric: String,
     tasks: i32,
+    derived: bool,
     ratio: Option<f64>,
     ratio_low: Option<f64>,
     ratio_high: Option<f64>,
@@ -376,6 +379,7 @@ impl TryFrom<Row> for Incident {
                 workload: row.workload,
                 metric: row.metric,
                 tasks: row.tasks,
+                derived: row.derived,
                 ratio: ratio(row.ratio, row.ratio_low, row.ratio_high),
                 all_tasks: row.all_tasks,
                 machine_public_id: row.machine_public_id,

@@ -32,7 +32,7 @@ async fn read(
                   s.curve_id, c.workload, c.workload_version,
                   c.parameters as "parameters: Json<BTreeMap<String, String>>",
                   t.series_id, s.tasks, s.metric, s.unit, s.direction as better, s.is_primary,
-                  t.environment_id, t.direction, t.level_before, t.level_after,
+                  s.derived, t.environment_id, t.direction, t.level_before, t.level_after,
                   t.ratio, t.ratio_low, t.ratio_high, t.evidence as "evidence: Json<Evidence>",
                   t.found_at, t.retracted_at,
                   g.id as good_id, g.rank as good_rank, g.commit_id as good_commit,
@@ -47,7 +47,8 @@ async fn read(
            join revision b on b.id = t.bad_revision_id
            where t.incident_id = $1
                  or (s.curve_id = $2 and t.machine_id = s.machine_id and t.retracted_at is null)
-           order by t.retracted_at is not null, s.is_primary desc, m.id, c.id, s.metric, s.tasks,
+           order by t.retracted_at is not null, s.is_primary desc, s.derived, m.id, c.id,
+                    s.metric, s.tasks,
                     t.id"#,
         incident.map(|incident| incident.0),
         curve.map(|curve| curve.0)
@@ -78,6 +79,7 @@ async fn read(
                 unit: word("unit", &row.unit, wire::Unit::parse)?,
                 direction: word("direction", &row.better, wire::Direction::parse)?,
                 primary: row.is_primary,
+                derived: row.derived,
                 environment: EnvironmentId(row.environment_id),
                 good: end(row.good_id, row.good_rank, row.good_commit, row.good_subject),
                 bad: end(row.bad_id, row.bad_rank, row.bad_commit, row.bad_subject),

@@ -22,6 +22,7 @@ pub mod rate;
 pub mod revision;
 pub mod role;
 pub mod run;
+pub mod scaling;
 pub mod schema;
 pub mod search;
 pub mod series;

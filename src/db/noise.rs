@@ -156,8 +156,10 @@ pub async fn insert_refuted(
         "insert into refuted_suspect (machine_id, step_id, incident_id, workload, metric, relative,
                                       refuted_at)
          select t.machine_id, t.id, t.incident_id, c.workload, s.metric,
-                least(abs(t.level_after - t.level_before)
-                      / greatest(abs(t.level_after), abs(t.level_before)), $2), $3
+                least(case when s.derived
+                           then abs((t.evidence->'bend'->>'throughput')::double precision - 1)
+                           else abs(t.level_after - t.level_before)
+                                / greatest(abs(t.level_after), abs(t.level_before)) end, $2), $3
          from step t join series s on s.id = t.series_id join curve c on c.id = s.curve_id
          where t.incident_id = $1 and t.retracted_at is null
                and greatest(abs(t.level_after), abs(t.level_before)) > 0

@@ -4,7 +4,7 @@ use super::types::word;
 use super::{Failure, Pool};
 use crate::model::{CurveId, MachineId, Series, SeriesId};
 
-/// The series of a curve: primary metric first, then by metric and task count.
+/// The measured series of a curve: primary metric first, then by metric and task count.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -16,13 +16,14 @@ pub async fn list_of_curve(pool: &Pool, curve: CurveId) -> Result<Vec<Series>, F
                is_primary as "primary"
            from series
            where curve_id = $1 and machine_id = (select machine_id from curve where id = $1)
+                 and not derived
            order by is_primary desc, metric, tasks"#,
         curve as CurveId
     );
     rows.fetch_all(pool).await?.into_iter().map(Series::try_from).collect()
 }
 
-/// The series of this row.
+/// The measured series of this row.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -32,7 +33,7 @@ pub async fn find(pool: &Pool, id: SeriesId) -> Result<Option<Series>, Failure> 
         r#"select id as "id: SeriesId", curve_id as "curve: CurveId",
                machine_id as "machine: MachineId", tasks, metric, unit, direction,
                is_primary as "primary"
-           from series where id = $1"#,
+           from series where id = $1 and not derived"#,
         id as SeriesId
     );
     row.fetch_optional(pool).await?.map(Series::try_from).transpose()

@@ -11,7 +11,10 @@ use crate::model::{CurveId, IncidentId, ProjectId};
 pub async fn list_effects(pool: &Pool, incidents: &[IncidentId]) -> Result<Vec<Effect>, Failure> {
     let rows = sqlx::query_as!(
         Effect,
-        r#"select t.incident_id as "incident!: IncidentId", c.id as "curve: CurveId", t.ratio,
+        r#"select t.incident_id as "incident!: IncidentId", c.id as "curve: CurveId",
+               -- A coefficient weighs as much as it does to throughput.
+               case when s.derived then (t.evidence->'bend'->>'throughput')::double precision
+                    else t.ratio end as ratio,
                coalesce((select max(n.relative) from noise_of_curve n
                          where n.machine_id = c.machine_id and n.curve_id = c.id
                                and n.metric = s.metric), 0) as "floor!",

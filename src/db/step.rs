@@ -115,7 +115,7 @@ async fn list_standing(
 ) -> sqlx::Result<Vec<StandingStep>> {
     let rows = sqlx::query!(
         r#"select t.id, t.machine_id, s.curve_id, t.series_id, s.tasks, s.metric, s.is_primary,
-                  t.environment_id, b.branch_id, t.good_revision_id, g.rank as good_rank,
+                  s.derived, t.environment_id, b.branch_id, t.good_revision_id, g.rank as good_rank,
                   t.bad_revision_id, b.rank as bad_rank, b.commit_id as bad_commit, t.direction,
                   t.level_before, t.level_after, t.ratio, t.incident_id,
                   coalesce((t.evidence->'neighbour'->>'blamed')::boolean, false) as "blamed!"
@@ -147,6 +147,7 @@ async fn list_standing(
                 tasks: row.tasks,
                 metric: row.metric,
                 primary: row.is_primary,
+                derived: row.derived,
                 environment: EnvironmentId(row.environment_id),
                 branch: BranchId(row.branch_id),
                 good: place(row.good_revision_id, row.good_rank),

@@ -11,6 +11,7 @@ impl From<&stats::Evidence> for Evidence {
             inequalities: evidence.inequalities.iter().map(Inequality::from).collect(),
             decided_by: evidence.decided_by,
             neighbour: None,
+            bend: None,
         }
     }
 }

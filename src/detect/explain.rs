@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use super::policy;
 use crate::model::incident::IncidentStep;
-use crate::model::step::{Evidence, Inequality};
+use crate::model::scaling::Figure;
+use crate::model::step::{Change, Evidence, Inequality};
 
 /// The rule of steps in a history, stated from the limits in force.
 pub fn step_rule() -> String {
@@ -21,6 +22,26 @@ pub fn step_rule() -> String {
         policy.large_shift_scales,
         policy.few_points
     )
+}
+
+/// The rule of contention, coherency, knee and peak, stated from the limits in force.
+pub fn bend_rule() -> String {
+    format!(
+        "The law of scaling is fitted at each revision to the same task counts. Its contention, \
+         coherency, knee and peak are series over revisions, judged by the same rule; a step counts \
+         where it changes throughput at the largest task count by at least {} %, and lies with a \
+         step of the curve's points unless its own place is likelier by more than {} nats.",
+        policy::LEAST_BEND * 100.0,
+        policy::PLACE_NATS
+    )
+}
+
+/// Every rule that bears on these steps.
+pub fn rules(steps: &[IncidentStep]) -> String {
+    match steps.iter().any(|step| step.derived) {
+        true => format!("{} {}", step_rule(), bend_rule()),
+        false => step_rule(),
+    }
 }
 
 /// The rule of two sides, stated from the limits in force.
@@ -46,10 +67,10 @@ pub fn step(step: &IncidentStep) -> String {
         format!(" {}", stats::words::change_with_interval(ratio, low, high))
     });
     let late = if step.retracted_at.is_some() { ", disproved since by later data" } else { "" };
+    let (metric, place) = (&step.metric, if step.derived { "up to" } else { "at" });
     let mut text = format!(
-        "{}, {}, at {} on {}\n{}{size}{late}: from {} to {} {}, {} is better\nlast good {}, first bad {}\n",
+        "{}, {metric}, {place} {} on {}\n{}{size}{late}: from {} to {} {}, {} is better\nlast good {}, first bad {}\n",
         step.workload,
-        step.metric,
         stats::words::counted(step.tasks.unsigned_abs() as usize, "task"),
         step.machine_name,
         step.change.word(),
@@ -60,12 +81,36 @@ pub fn step(step: &IncidentStep) -> String {
         step.good.short(),
         step.bad.short(),
     );
+    if let Some(words) = bend(step) {
+        let _ = writeln!(text, "{words}");
+    }
     text += &evidence(&step.evidence);
     if let Some(neighbour) = &step.evidence.neighbour {
         let _ = writeln!(text, "The machine meanwhile: {}", neighbour.words);
         text += &lines(&neighbour.inequalities, None);
     }
     text
+}
+
+/// What a step of a coefficient does to the curve: `the curve bends earlier: coherency 0.040 % →
+/// 0.080 %, which alone changes throughput at 32 tasks by −10.2 %; knee 9 → 7 tasks, …`. None for
+/// any other step.
+pub fn bend(step: &IncidentStep) -> Option<String> {
+    let bend = step.evidence.bend.as_ref()?;
+    Figure::parse(&step.metric).filter(|figure| figure.is_coefficient())?;
+    let way = match step.change {
+        Change::Regression => "earlier",
+        Change::Improvement => "later",
+    };
+    Some(format!(
+        "the curve bends {way}: {} {} → {}, which alone changes throughput at {} by {}; {}",
+        step.metric,
+        stats::words::share(step.before),
+        stats::words::share(step.after),
+        stats::words::counted(bend.largest().unsigned_abs() as usize, "task"),
+        stats::words::change(bend.throughput),
+        bend.words()
+    ))
 }
 
 /// One point of two sides. `words` is its verdict.

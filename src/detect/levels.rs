@@ -75,7 +75,11 @@ pub struct CurveValue {
 }
 
 /// A metric against tasks, before and after the step, over every task count measured on both sides.
-pub fn curves(rows: &[HistoryRow], step: &IncidentStep) -> (Vec<CurveValue>, Vec<CurveValue>) {
+pub fn curves(
+    rows: &[HistoryRow],
+    step: &IncidentStep,
+    metric: &str,
+) -> (Vec<CurveValue>, Vec<CurveValue>) {
     let mut tasks: Vec<i32> = rows.iter().map(|row| row.tasks).collect();
     tasks.sort_unstable();
     tasks.dedup();
@@ -85,7 +89,7 @@ pub fn curves(rows: &[HistoryRow], step: &IncidentStep) -> (Vec<CurveValue>, Vec
         .into_iter()
         .filter_map(|tasks| {
             let (before, after) = sides(rows, range, reach, step.environment, |row| {
-                row.tasks == tasks && row.metric == step.metric && same_branch(rows, row, step)
+                row.tasks == tasks && row.metric == metric && same_branch(rows, row, step)
             });
             Some((curve_value(tasks, &before)?, curve_value(tasks, &after)?))
         })

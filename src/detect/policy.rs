@@ -43,6 +43,14 @@ pub const REFUTED_CEILING: f64 = 0.05;
 /// step lost; of an improvement, of what it gained.
 pub const RETURNED_SHARE: f64 = 0.8;
 
+/// Least change of throughput at the largest task count, relative, that a step of contention or
+/// coherency must make to be called.
+pub const LEAST_BEND: f64 = stats::curve::LEAST_EFFECT;
+
+/// A step of contention or coherency is placed with a step of the curve's points unless its own
+/// place is likelier by more than this, in nats: e³ is one in twenty.
+pub const PLACE_NATS: f64 = 3.0;
+
 /// Metrics that tell how a change came about. They join an incident and never open one: alone
 /// they move with scheduling more than with code.
 pub const SIDE_METRICS: [&str; 6] = [

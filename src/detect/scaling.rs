@@ -22,6 +22,14 @@ pub fn law(measurements: &[Measurement]) -> Result<Fit, Refusal> {
     for one in measurements {
         runs.entry(one.tasks).or_default().push(one.samples.clone());
     }
+    through(runs)
+}
+
+/// The law through the samples of each run by task count.
+///
+/// # Errors
+/// Why there is none.
+pub fn through(runs: BTreeMap<i32, Vec<Vec<f64>>>) -> Result<Fit, Refusal> {
     let points: Vec<Point> = runs
         .into_iter()
         .filter_map(|(tasks, runs)| Some(Point { tasks: u32::try_from(tasks).ok()?, runs }))

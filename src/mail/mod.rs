@@ -3,6 +3,7 @@
 
 mod letter;
 mod message;
+mod section;
 mod table;
 mod transport;
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::letter::{Row, Section};
+use super::section::{Row, Section};
 use crate::detect::levels::Level;
 use crate::format;
 
@@ -31,10 +31,17 @@ pub fn one_line(text: &str) -> String {
     spaced.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
-/// `at 1 task`, `at 2 and 4 tasks`, `at 1, 2 and 4 tasks`.
-pub fn places(tasks: &[i32]) -> String {
+/// Our signs as every terminal and archive has them.
+pub fn ascii(text: &str) -> String {
+    text.replace('→', "->").replace('−', "-").replace('±', "+-").replace(" %", "%")
+}
+
+/// `at 1 task`, `at 2 and 4 tasks`, `at 1, 2 and 4 tasks`; `up to 64 tasks` of what all of them
+/// together say.
+pub fn places(tasks: &[i32], derived: bool) -> String {
     match tasks {
         [] => String::new(),
+        [.., last] if derived => format!("up to {last} tasks"),
         [1] => "at 1 task".into(),
         [one] => format!("at {one} tasks"),
         [most @ .., last] => {
@@ -93,7 +100,7 @@ fn line(section: &Section, row: &Row) -> String {
         level(row.levels.after),
         one_line(&section.workload),
         one_line(&row.step.metric),
-        places(&[row.step.tasks])
+        places(&[row.step.tasks], row.step.derived)
     )
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use super::step::{Change, Evidence};
+use super::step::{Change, Evidence, place_words};
 use super::{
     BranchId, CurveId, EnvironmentId, IncidentId, MachineId, ProjectId, RevisionId, SeriesId,
     StepId,
@@ -83,6 +83,8 @@ pub struct Headline {
     pub metric: String,
     /// Task count.
     pub tasks: i32,
+    /// Whether the metric is a figure of the curve's law of scaling.
+    pub derived: bool,
     /// after ÷ before with its 95 % interval, where before is positive.
     pub ratio: Option<(f64, f64, f64)>,
     /// Task counts of that curve and metric with a step of this incident, ascending.
@@ -126,6 +128,9 @@ pub struct IncidentStep {
     pub direction: wire::Direction,
     /// The workload's first metric.
     pub primary: bool,
+    /// Whether the metric is a figure of the curve's law of scaling: then `tasks` is the largest task
+    /// count.
+    pub derived: bool,
     /// The one environment in which both levels were measured.
     pub environment: EnvironmentId,
     /// Last revision before.
@@ -146,6 +151,23 @@ pub struct IncidentStep {
     pub found_at: OffsetDateTime,
     /// When late data disproved it.
     pub retracted_at: Option<OffsetDateTime>,
+}
+
+impl IncidentStep {
+    /// `ops_per_s_total at 16 tasks`, `coherency up to 16 tasks`.
+    pub fn place_words(&self) -> String {
+        place_words(&self.metric, self.derived, self.tasks)
+    }
+
+    /// Whether the levels are shares of the work, read as percentages.
+    pub fn is_share(&self) -> bool {
+        self.derived && self.unit == wire::Unit::Ratio
+    }
+
+    /// Task counts that have to be measured to see it again.
+    pub fn measured_tasks(&self) -> Vec<i32> {
+        self.evidence.bend.as_ref().map_or_else(|| vec![self.tasks], |bend| bend.tasks.clone())
+    }
 }
 
 /// One line of an incident's history.

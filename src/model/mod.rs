@@ -13,6 +13,7 @@ pub mod profile;
 pub mod range;
 pub mod revision;
 pub mod run;
+pub mod scaling;
 pub mod search;
 pub mod series;
 pub mod severity;

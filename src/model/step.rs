@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::range::Range;
+use super::scaling::Bend;
 use super::{
     BranchId, CurveId, EnvironmentId, IncidentId, MachineId, RevisionId, RunId, SeriesId, StepId,
 };
@@ -63,6 +64,9 @@ pub struct Evidence {
     /// What the machine did meanwhile, where that bears on the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub neighbour: Option<Neighbour>,
+    /// What it does to the curve, of a step of what its law of scaling says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bend: Option<Bend>,
 }
 
 /// One line of a judgement: `left relation right`.
@@ -167,6 +171,8 @@ pub struct StandingStep {
     pub metric: String,
     /// Whether it is the workload's first metric.
     pub primary: bool,
+    /// Whether the metric is a figure of the curve's law of scaling.
+    pub derived: bool,
     /// Environment of both levels.
     pub environment: EnvironmentId,
     /// Branch of both revisions.
@@ -218,6 +224,14 @@ pub struct Found {
     pub ratio: Option<(f64, f64, f64)>,
     /// Why.
     pub evidence: Evidence,
+}
+
+/// Where a step lies: `ops_per_s_total at 16 tasks`; of a figure of the law `coherency up to 16
+/// tasks`.
+pub fn place_words(metric: &str, derived: bool, tasks: i32) -> String {
+    let at = if derived { "up to" } else { "at" };
+    let noun = if tasks == 1 { "task" } else { "tasks" };
+    format!("{metric} {at} {tasks} {noun}")
 }
 
 impl StandingStep {

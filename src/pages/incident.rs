@@ -5,16 +5,14 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Response;
 
-use super::evidence::{self, StepEvidence};
+use super::before_after::{BeforeAfter, before_and_after};
 use super::failure::Failure;
-use super::incidents::{change_words, class, tasks_words, what};
-use super::metric::Metric;
-use super::sides;
+use super::incidents::{change_words, class, what};
+use super::moved::{MovedGroup, moved};
 use super::triage::TriageForm;
-use super::view::{CommitMark, Figure, Layout, Section, Value, When, parameter_words};
+use super::view::{CommitMark, Layout, Section, When};
 use super::visitor::Visitor;
 use crate::app::App;
-use crate::chart::{CurvePlot, Size, svg};
 use crate::db;
 use crate::detect::history::in_words;
 use crate::detect::severity;
@@ -23,73 +21,10 @@ use crate::format;
 use crate::model::environment::diff;
 use crate::model::incident::{Event, Incident, IncidentStep, Message};
 use crate::model::severity::Severity;
-use crate::model::{Curve, CurveId, IncidentId, Revision};
-
-/// Curves drawn before and after.
-const DRAWN: usize = 4;
+use crate::model::{IncidentId, Revision};
 
 /// Commits listed.
 const COMMITS: i64 = 200;
-
-const WIDE: Size = Size { width: 520, height: 280 };
-const NARROW: Size = Size { width: 360, height: 240 };
-
-/// The steps of one curve that stand.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MovedGroup {
-    /// Address of the curve.
-    pub href: String,
-    /// Workload id.
-    pub workload: String,
-    /// Parameters in words.
-    pub parameters: String,
-    /// The machine's id in addresses.
-    pub machine_id: String,
-    /// Its name.
-    pub machine_name: String,
-    /// Steps.
-    pub rows: Vec<MovedRow>,
-}
-
-/// One step that stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MovedRow {
-    /// Address of the curve's history at this step.
-    pub href: String,
-    /// Metric.
-    pub metric: String,
-    /// `ops/s, higher`.
-    pub unit: String,
-    /// Task count.
-    pub tasks: i32,
-    /// Level before.
-    pub before: Value,
-    /// Level after.
-    pub after: Value,
-    /// after ÷ before with its interval.
-    pub change: String,
-    /// Class of the style sheet.
-    pub class: &'static str,
-    /// First bad commit, shortened.
-    pub bad: String,
-}
-
-/// A curve before and after.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BeforeAfter {
-    /// Workload and machine.
-    pub title: String,
-    /// Address of the curve.
-    pub href: String,
-    /// Address of the comparison.
-    pub compare: String,
-    /// Its plot.
-    pub figure: Figure,
-    /// `16 tasks`: where its first step is.
-    pub tasks_words: String,
-    /// What moved with it there.
-    pub evidence: StepEvidence,
-}
 
 /// A revision in the range.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -227,96 +162,6 @@ async fn view(app: &App, visitor: &Visitor, incident: &Incident) -> Result<Incid
         environment_words: environment_words(app, &standing).await?,
         events: events.iter().map(event).collect(),
         mails: messages.iter().map(|message| mail_words(message, now)).collect(),
-    })
-}
-
-/// Steps by curve, curves in the order of their first step.
-fn moved(steps: &[&IncidentStep]) -> Vec<MovedGroup> {
-    let mut groups: Vec<(CurveId, MovedGroup)> = Vec::new();
-    for step in steps {
-        match groups.iter_mut().find(|(curve, _)| *curve == step.curve) {
-            Some((_, group)) => group.rows.push(moved_row(step)),
-            None => groups.push((step.curve, moved_group(step))),
-        }
-    }
-    groups.into_iter().map(|(_, group)| group).collect()
-}
-
-fn moved_group(step: &IncidentStep) -> MovedGroup {
-    MovedGroup {
-        href: format!("/curves/{}", step.curve),
-        workload: step.workload.clone(),
-        parameters: parameter_words(&step.parameters),
-        machine_id: step.machine_public_id.clone(),
-        machine_name: step.machine_name.clone(),
-        rows: vec![moved_row(step)],
-    }
-}
-
-fn moved_row(step: &IncidentStep) -> MovedRow {
-    let metric = metric_of(step);
-    MovedRow {
-        href: format!("/curves/{}?tasks={}#history", step.curve, step.tasks),
-        metric: metric.title(),
-        unit: format!("{}, {}", metric.unit.symbol(), metric.direction.word()),
-        tasks: step.tasks,
-        before: Value::new(step.before),
-        after: Value::new(step.after),
-        change: step.ratio.map_or("no ratio".into(), format::change_with_interval),
-        class: class(step.change),
-        bad: format::commit(&step.bad.commit).to_owned(),
-    }
-}
-
-pub(super) fn metric_of(step: &IncidentStep) -> Metric {
-    Metric { name: step.metric.clone(), unit: step.unit, direction: step.direction }
-}
-
-/// The curves with steps, one plot each, in the order of the steps.
-async fn before_and_after(app: &App, steps: &[&IncidentStep]) -> Result<Vec<BeforeAfter>> {
-    let mut firsts: Vec<&IncidentStep> = Vec::new();
-    for step in steps {
-        if !firsts.iter().any(|first| first.curve == step.curve) && firsts.len() < DRAWN {
-            firsts.push(step);
-        }
-    }
-    let mut drawn = Vec::new();
-    for step in firsts {
-        if let Some(curve) = db::curve::find(&app.db, step.curve).await? {
-            drawn.push(one_before_and_after(app, &curve, step).await?);
-        }
-    }
-    Ok(drawn)
-}
-
-async fn one_before_and_after(
-    app: &App,
-    curve: &Curve,
-    step: &IncidentStep,
-) -> Result<BeforeAfter> {
-    let series = db::series::list_of_curve(&app.db, curve.id).await?;
-    let mut lines = Vec::new();
-    for end in [&step.good, &step.bad] {
-        let all = sides::load(app, curve, end.revision).await?;
-        let pooled = sides::by_tasks(&sides::of_metric(&all, &series, &step.metric));
-        lines.push(sides::line(format::commit(&end.commit), &pooled, |_| 1.0));
-    }
-    let metric = metric_of(step);
-    let topology = sides::topology(app, curve).await?;
-    let plot = CurvePlot { y_title: metric.axis(), lines, topology, ..CurvePlot::default() };
-    let (good, bad) = (&step.good.commit, &step.bad.commit);
-    let name = &metric.name;
-    Ok(BeforeAfter {
-        title: format!("{} on {}", curve.workload, curve.machine_name),
-        href: format!("/curves/{}?base={good}&rev={bad}", curve.id),
-        compare: format!("/compare?curve={}&base={good}&head={bad}&metric={name}", curve.id),
-        figure: Figure::two(
-            format!("{}. Hollow is before, filled is after; 95 % intervals.", metric.title()),
-            (WIDE, NARROW),
-            |size| svg::curve(&plot, size),
-        ),
-        tasks_words: tasks_words(step.tasks),
-        evidence: evidence::of(app, step).await?,
     })
 }
 

@@ -21,7 +21,7 @@ use crate::format;
 use crate::model::IncidentId;
 use crate::model::incident::{Headline, Incident, State as IncidentState};
 use crate::model::severity::Severity;
-use crate::model::step::Change;
+use crate::model::step::{Change, place_words};
 
 /// Incidents on one page.
 const SHOWN: i64 = 200;
@@ -97,6 +97,10 @@ impl IncidentRows {
 /// `fallocate/append-truncate at 1, 4 and 16 tasks`; a metric other than the usual first one is
 /// named.
 pub(super) fn what(headline: &Headline) -> String {
+    if headline.derived {
+        let place = place_words(&headline.metric, true, headline.tasks);
+        return format!("{} bends: {place}", headline.workload);
+    }
     let place = where_words(&headline.all_tasks, headline.tasks);
     let metric = match headline.metric.as_str() {
         "ops_per_s_total" => String::new(),

@@ -6,8 +6,9 @@ use axum::extract::{Path, State};
 use axum::response::Html;
 
 use super::failure::Failure;
-use super::incident::{find, metric_of};
+use super::incident::find;
 use super::incidents::{change_words, class, tasks_words, what};
+use super::moved::{address, metric_of};
 use super::shown;
 use super::view::{Evidence, Layout, Section};
 use super::visitor::Visitor;
@@ -79,7 +80,7 @@ async fn view(app: &App, visitor: &Visitor, incident: &Incident) -> Result<WhyVi
             .seen_by(visitor),
         id: incident.id.0,
         heading: what(&incident.headline),
-        rule: explain::step_rule(),
+        rule: explain::rules(&steps),
         steps: steps.iter().map(step_view).collect(),
     })
 }
@@ -87,28 +88,31 @@ async fn view(app: &App, visitor: &Visitor, incident: &Incident) -> Result<WhyVi
 fn step_view(step: &IncidentStep) -> StepView {
     let metric = metric_of(step);
     let title = format!(
-        "{}, {}, at {} on {}",
+        "{}, {}, {} {} on {}",
         step.workload,
         metric.title().to_lowercase(),
+        if step.derived { "up to" } else { "at" },
         tasks_words(step.tasks),
         step.machine_name
     );
+    let bend = explain::bend(step).map(|words| format!("; {words}"));
     let neighbour = step.evidence.neighbour.as_ref().map(|neighbour| Neighbour {
         words: neighbour.words.clone(),
         evidence: Evidence::of_lines("The machine meanwhile", &neighbour.inequalities, None),
     });
     StepView {
         title,
-        href: format!("/curves/{}?tasks={}#history", step.curve, step.tasks),
+        href: address(step),
         class: class(step.change),
         words: format!(
-            "{}: from {} to {} {} between {} and {}",
+            "{}: from {} to {} {} between {} and {}{}",
             change_words(step.change, step.ratio),
             format::number(step.before),
             format::number(step.after),
             metric.unit.symbol(),
             format::commit(&step.good.commit),
             format::commit(&step.bad.commit),
+            bend.unwrap_or_default(),
         ),
         retracted: step.retracted_at.is_some(),
         evidence: Evidence::new("This step", &step.evidence),

@@ -37,18 +37,30 @@ pub fn words(regressions: &[(Incident, Vec<Message>)], url: &str) -> String {
 }
 
 fn one(incident: &Incident, messages: &[Message], url: &str) -> String {
-    let Headline { workload, metric, tasks, ratio, all_tasks, .. } = &incident.headline;
+    let Headline { workload, metric, tasks, derived, ratio, all_tasks, .. } = &incident.headline;
     let change = ratio.map_or_else(|| "changed".to_owned(), format::change_with_interval);
     let (since, good, steps) = (&incident.bad, &incident.good, incident.steps);
     let mut lines = vec![
-        format!("Regression: {workload} {metric} {change} at {}", in_tasks(&[*tasks])),
-        format!("  moved    at {}; {steps} series of the incident moved", in_tasks(all_tasks)),
+        format!(
+            "Regression: {workload} {metric} {change} {} {}",
+            at(*derived),
+            in_tasks(&[*tasks])
+        ),
+        format!(
+            "  moved    {} {}; {steps} series of the incident moved",
+            at(*derived),
+            in_tasks(all_tasks)
+        ),
         format!("  since    {:.10} {}", since.commit, since.subject),
         format!("  good     {:.10} {}", good.commit, good.subject),
         format!("  page     {url}/incidents/{}", incident.id),
     ];
     lines.extend(messages.iter().map(|message| format!("  mail     {}", mail(message))));
     lines.join("\n")
+}
+
+const fn at(derived: bool) -> &'static str {
+    if derived { "up to" } else { "at" }
 }
 
 fn in_tasks(counts: &[i32]) -> String {

@@ -1,5 +1,6 @@
 //! From uploaded histories to incidents.
 
+mod bends;
 mod late;
 mod neighbour;
 mod outcome;

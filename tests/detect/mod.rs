@@ -1,5 +1,6 @@
 //! Detection without a service, and two sides of a curve.
 
+mod bends;
 mod why;
 
 use std::path::Path;

@@ -82,7 +82,7 @@ pub async fn lock_curves(tx: &mut Connection, curves: &[CurveId]) -> Result<(), 
     .map(drop)
 }
 
-/// Every stored series of these curves.
+/// Every measured series of these curves.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -94,7 +94,7 @@ pub async fn find_series(
     sqlx::query_as!(
         KnownSeries,
         r#"select id as "id: SeriesId", curve_id as "curve: CurveId", tasks, metric, unit, direction
-           from series where machine_id = $1 and curve_id = any($2)"#,
+           from series where machine_id = $1 and curve_id = any($2) and not derived"#,
         machine as MachineId,
         curves as &[CurveId]
     )

@@ -84,7 +84,7 @@ pub async fn fill(
     let steps: Vec<&IncidentStep> = chosen
         .steps
         .iter()
-        .filter(|step| step.metric == metric.name && step.tasks == tasks)
+        .filter(|step| !step.derived && step.metric == metric.name && step.tasks == tasks)
         .collect();
     let plot = plot(metric, tasks, (&runs, &failed), &steps, &environments);
     let caption = "Every run in the order of revisions, the newest at the right; whiskers are 95 % \

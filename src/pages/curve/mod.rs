@@ -1,6 +1,7 @@
 //! `/curves/{id}`: one curve at a revision against a base, its history below.
 
 mod history;
+mod laws;
 mod plots;
 mod revisions;
 mod scaling;
@@ -12,6 +13,7 @@ use axum::response::Html;
 use serde::Deserialize;
 
 pub use history::{HistoryRow, RunFigures, TaskChoice};
+pub use laws::{LawRow, LawsView};
 pub use revisions::RevisionOption;
 pub use scaling::{LawCells, ScalingChange, ScalingRow, ScalingView};
 pub use table::{Cell, MetricTable, TableRow};
@@ -92,6 +94,8 @@ pub struct CurveView {
     pub beside: Vec<Figure>,
     /// The law of scaling.
     pub scaling: ScalingView,
+    /// The law of scaling over revisions.
+    pub laws: LawsView,
     /// Every other metric.
     pub small_figures: Vec<Figure>,
     /// The figures of every plot.
@@ -147,6 +151,7 @@ async fn view(app: &App, curve: &Curve, choice: &Choice) -> Result<CurveView> {
     let topology = sides::topology(app, curve).await?;
     fill_figures(&mut view, &series, &metrics, (&base, &head), &topology);
     view.environment = environment(app, &head).await?;
+    view.laws = laws::load(app, curve, &chosen).await?;
     history::fill(app, curve, primary, (&chosen, &failed), choice, &mut view).await?;
     Ok(view)
 }
@@ -171,6 +176,7 @@ fn empty(curve: &Curve) -> CurveView {
         main_figure: Figure::one("", String::new()),
         beside: Vec::new(),
         scaling: ScalingView::default(),
+        laws: LawsView::default(),
         small_figures: Vec::new(),
         tables: Vec::new(),
         task_choices: Vec::new(),

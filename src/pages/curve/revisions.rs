@@ -133,7 +133,7 @@ fn default_base(
     let before_head = || all.iter().rev().filter(|one| one.rank < head.rank);
     let step = steps
         .iter()
-        .filter(|step| step.primary && step.bad.rank <= head.rank)
+        .filter(|step| (step.primary || step.derived) && step.bad.rank <= head.rank)
         .max_by_key(|step| step.bad.rank);
     let before_step =
         step.and_then(|step| before_head().find(|one| one.rank <= step.good.rank).cloned());

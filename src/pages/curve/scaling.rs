@@ -73,10 +73,7 @@ pub fn of(
         _ => Vec::new(),
     };
     let drawn = |(index, (_, fit)): (usize, &(String, Result<Fit, Refusal>))| {
-        let fit = fit.as_ref().ok()?;
-        let measured = |tasks: &f64| *tasks <= f64::from(fit.largest);
-        let (knee, peak) = (fit.law.knee().filter(measured), fit.law.peak().filter(measured));
-        Some((index, FittedLaw { law: fit.law, knee, peak }))
+        Some((index, FittedLaw::of(fit.as_ref().ok()?)))
     };
     let laws = fits.iter().enumerate().filter_map(drawn).collect();
     (ScalingView { rows: fits.into_iter().map(row).collect(), changes }, laws)
