@@ -248,6 +248,7 @@ fn run_inside(twin: &Loop, (mode, tasks): Shape, dir: &Path) -> anyhow::Result<f
     let measured = match harness::measure(&plan, &mut |_, _| {})?.outcome {
         Outcome::Measured(measured) => measured,
         Outcome::Failed(failure) => anyhow::bail!("{}", failure.detail),
+        Outcome::Imported(_) => anyhow::bail!("it brought values and no windows"),
     };
     let metric = measured.metrics.iter().find(|m| m.source == Source::OpsPerCpuSecond);
     let values = measured.values(metric.expect("every point has ops per CPU-second"));

@@ -50,9 +50,9 @@ struct PointView {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = RunOutcome)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
 enum OutcomeView {
     Measured(MeasuredView),
+    Imported(ImportedView),
     Failed(wire::Failure),
 }
 
@@ -67,6 +67,19 @@ struct MeasuredView {
     disturbance: wire::Disturbance,
     counters: BTreeMap<String, f64>,
     metrics: Vec<MetricView>,
+}
+
+/// What another tool measured: values without windows.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = RunImported)]
+struct ImportedView {
+    /// The tool that measured.
+    tool: String,
+    /// The metrics it told, the primary one first.
+    metrics: Vec<MetricView>,
+    /// Spread of samples that it did not tell, by metric.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    spread: BTreeMap<String, wire::Spread>,
 }
 
 /// The samples of one metric at a point.
@@ -166,6 +179,13 @@ impl From<RunPoint> for PointView {
             parameters: point.parameters,
             tasks: point.tasks,
             outcome: match point.outcome {
+                Ok(RunValues { origin: Some(origin), metrics, .. }) => {
+                    OutcomeView::Imported(ImportedView {
+                        tool: origin.tool,
+                        metrics: metrics.into_iter().map(MetricView::from).collect(),
+                        spread: origin.spread,
+                    })
+                }
                 Ok(values) => OutcomeView::Measured(values.into()),
                 Err(failure) => OutcomeView::Failed(failure),
             },

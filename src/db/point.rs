@@ -7,7 +7,9 @@ use stats::summary::Summary;
 
 use super::types::word;
 use super::{Failure, Pool};
-use crate::model::{CurveId, MachineId, RevisionId, Run, RunMetric, RunPoint, RunValues, SeriesId};
+use crate::model::{
+    CurveId, MachineId, Origin, RevisionId, Run, RunMetric, RunPoint, RunValues, SeriesId,
+};
 
 /// The points of a run, by workload, parameters and task count.
 ///
@@ -22,7 +24,7 @@ pub async fn list_of_run(pool: &Pool, run: &Run) -> Result<Vec<RunPoint>, Failur
                p.placement as "placement: Json<Vec<Vec<u32>>>", p.start_skew_ns, p.warmup_windows,
                p.dt_ns, p.ops, p.cpu_ns, p.disturbance as "disturbance: Json<wire::Disturbance>",
                p.counters as "counters: Json<BTreeMap<String, f64>>",
-               p.failure as "failure: Json<wire::Failure>"
+               p.imported as "imported: Json<Origin>", p.failure as "failure: Json<wire::Failure>"
            from point p join curve c on c.id = p.curve_id
            where p.machine_id = $1 and p.run_id = $2
            order by c.workload, c.workload_version, c.parameters, p.tasks"#,
@@ -109,6 +111,7 @@ struct Row {
     cpu_ns: Vec<i64>,
     disturbance: Json<wire::Disturbance>,
     counters: Json<BTreeMap<String, f64>>,
+    imported: Option<Json<Origin>>,
     failure: Option<Json<wire::Failure>>,
 }
 
@@ -124,6 +127,7 @@ impl Row {
                 windows,
                 disturbance: self.disturbance.0,
                 counters: self.counters.0,
+                origin: self.imported.map(|origin| origin.0),
                 metrics,
             }),
         };

@@ -15,11 +15,16 @@ pub fn two_sides() -> stats::two_sides::Policy {
 
 /// A metric whose unit is one of these counts work against wall time: it also moves when a
 /// neighbour takes the CPU away, and is therefore read beside [`PER_CPU_SECOND`].
-pub const AGAINST_WALL_TIME: [wire::Unit; 4] = [
+pub const AGAINST_WALL_TIME: [wire::Unit; 9] = [
     wire::Unit::OpsPerSecond,
     wire::Unit::JobsPerMinute,
     wire::Unit::LoopsPerSecond,
+    wire::Unit::LoopsPerMinute,
+    wire::Unit::MillionWhetstones,
+    wire::Unit::BytesPerSecond,
+    wire::Unit::KibibytesPerSecond,
     wire::Unit::MebibytesPerSecond,
+    wire::Unit::MegabytesPerSecond,
 ];
 
 /// The metric that a neighbour's share of the CPU does not move.

@@ -4,11 +4,11 @@
 
 use stats::Sample;
 use stats::summary::{Summary, summarise};
-use wire::{Measured, Metric, Outcome, Point};
+use wire::{Metric, Outcome, Point};
 
 use crate::db::store::{CurveRow, MeasurementRow, PointRow, SeriesRow};
 use crate::error::{Error, Result};
-use crate::model::environment;
+use crate::model::{Origin, environment};
 
 /// Rows of a report's points.
 #[derive(Debug, Default)]
@@ -34,9 +34,7 @@ pub fn lay_out(points: &[Point]) -> Result<PointRows> {
     for (i, (point, key)) in points.iter().zip(&keys).enumerate() {
         let curve = curves.binary_search(key).expect("each point's curve is among the curves");
         rows.points.push(point_row(point, curve)?);
-        if let Outcome::Measured(measured) = &point.outcome {
-            values.extend(series_of(i, point, measured, curve)?);
-        }
+        values.extend(series_of(i, point, curve)?);
     }
     values.sort_by(|(a, ..), (b, ..)| {
         (a.curve, a.tasks, &a.metric).cmp(&(b.curve, b.tasks, &b.metric))
@@ -60,16 +58,13 @@ fn curve_of(point: &Point) -> CurveRow {
 
 type SeriesValues = (SeriesRow, Vec<f64>, Summary);
 
-fn series_of(
-    i: usize,
-    point: &Point,
-    measured: &Measured,
-    curve: usize,
-) -> Result<Vec<SeriesValues>> {
-    let mut all = Vec::with_capacity(measured.metrics.len());
-    for (j, metric) in measured.metrics.iter().enumerate() {
-        let field = format!("points[{i}].outcome.measured.metrics[{j}]");
-        let samples = measured.values(metric);
+fn series_of(i: usize, point: &Point, curve: usize) -> Result<Vec<SeriesValues>> {
+    let outcome = &point.outcome;
+    let kind = if matches!(outcome, Outcome::Imported(_)) { "imported" } else { "measured" };
+    let mut all = Vec::with_capacity(outcome.metrics().len());
+    for (j, metric) in outcome.metrics().iter().enumerate() {
+        let field = format!("points[{i}].outcome.{kind}.metrics[{j}]");
+        let samples = outcome.values(metric);
         // No window defined the metric (no CPU time received): the point stands, without it.
         let Some(sample) = Sample::new(&samples) else { continue };
         let summary = summary_of(sample, &field)?;
@@ -123,9 +118,14 @@ fn point_row(point: &Point, curve: usize) -> Result<PointRow> {
         cpu_ns: Vec::new(),
         disturbance: "{}".into(),
         counters: "{}".into(),
+        imported: None,
         failure: None,
     };
     match &point.outcome {
+        Outcome::Imported(imported) => {
+            let origin = Origin { tool: imported.tool.clone(), spread: imported.spread.clone() };
+            row.imported = Some(json(serde_json::to_string(&origin))?);
+        }
         Outcome::Failed(failure) => row.failure = Some(json(serde_json::to_string(failure))?),
         Outcome::Measured(measured) => {
             // The casts lose nothing: every limit of the wire lies below 2^53.

@@ -28,5 +28,5 @@ pub use noise::NoiseFloor;
 pub use overview::{Counts, EnvironmentUse, FailedPoint};
 pub use person::{Person, PersonName, Role, Session};
 pub use revision::{Branch, NamedRevision, OrderBy, Project, Revision};
-pub use run::{Artefact, Run, RunMetric, RunPoint, RunValues};
+pub use run::{Artefact, Origin, Run, RunMetric, RunPoint, RunValues};
 pub use series::{Curve, Measurement, Series};

@@ -77,8 +77,20 @@ pub struct RunValues {
     pub disturbance: wire::Disturbance,
     /// What it cost, each a number per operation.
     pub counters: BTreeMap<String, f64>,
+    /// Where the values come from when there are no windows.
+    pub origin: Option<Origin>,
     /// Values of each metric: series, name, unit, direction, samples. Primary metric first.
     pub metrics: Vec<RunMetric>,
+}
+
+/// That another tool measured, and what it tells of samples that it does not tell.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Origin {
+    /// The tool, e.g. `hyperfine`.
+    pub tool: String,
+    /// Spread of those samples, by metric.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spread: BTreeMap<String, wire::Spread>,
 }
 
 /// One metric's values at a point of a run.

@@ -105,6 +105,7 @@ fn once(id: &str, spin_ns: f64, dir: &Path) -> anyhow::Result<Run> {
     let measured = match harness::measure(&plan, &mut |_, _| {})?.outcome {
         Outcome::Measured(measured) => measured,
         Outcome::Failed(failure) => anyhow::bail!("{id}: {}", failure.detail),
+        Outcome::Imported(_) => anyhow::bail!("it brought values and no windows"),
     };
     let metric = measured.metrics.iter().find(|m| m.source == Source::OpsPerCpuSecond);
     Ok(measured.values(metric.expect("every point has ops per CPU-second")))

@@ -206,11 +206,9 @@ fn machine_name(key: &Key, side: &Side<'_>) -> String {
     machine.map_or_else(|| key.machine.clone(), |m| format!("{} ({:.10})", m.name, m.id))
 }
 
-fn measured<'a>(places: &[Place<'a>]) -> impl Iterator<Item = &'a wire::Measured> {
-    places.iter().filter_map(|(_, point)| match &point.outcome {
-        Outcome::Measured(measured) => Some(measured),
-        Outcome::Failed(_) => None,
-    })
+/// The metrics of each point that has values.
+fn measured<'a>(places: &[Place<'a>]) -> impl Iterator<Item = &'a [wire::Metric]> {
+    places.iter().map(|(_, point)| point.outcome.metrics()).filter(|metrics| !metrics.is_empty())
 }
 
 fn pair_metrics(key: &Key, sides: &[Side<'_>], wanted: &Metrics, paired: &mut Paired) {
@@ -218,9 +216,9 @@ fn pair_metrics(key: &Key, sides: &[Side<'_>], wanted: &Metrics, paired: &mut Pa
     let places: Vec<&Vec<Place<'_>>> =
         sides.iter().map(|side| side.get(key).unwrap_or(&empty)).collect();
     let all: Vec<Place<'_>> = places.iter().flat_map(|side| side.iter().copied()).collect();
-    let primary = measured(&all).next().map(|m| m.metrics[0].name.clone());
+    let primary = measured(&all).next().map(|metrics| metrics[0].name.clone());
     let mut names: Vec<&str> = Vec::new();
-    for metric in measured(&all).flat_map(|m| &m.metrics) {
+    for metric in measured(&all).flatten() {
         if !names.contains(&metric.name.as_str()) {
             names.push(&metric.name);
         }
@@ -232,7 +230,7 @@ fn pair_metrics(key: &Key, sides: &[Side<'_>], wanted: &Metrics, paired: &mut Pa
     });
     for name in names {
         let kinds: BTreeSet<(&str, &str)> = measured(&all)
-            .flat_map(|m| &m.metrics)
+            .flatten()
             .filter(|metric| metric.name == name)
             .map(|metric| (metric.unit.symbol(), metric.direction.word()))
             .collect();
@@ -287,11 +285,14 @@ fn cell(side: &[Place<'_>], tasks: u32, name: &str) -> Cell {
     for (report, point) in side.iter().filter(|(_, point)| point.tasks == tasks) {
         match &point.outcome {
             Outcome::Failed(failure) => cell.failures.push(failure.detail.clone()),
-            Outcome::Measured(measured) => {
+            outcome => {
                 if let Some(metric) = metric_of(point, name) {
-                    let values = measured.values(metric);
-                    let (environment, counters) =
-                        (report.environment.clone(), measured.counters.clone());
+                    let values = outcome.values(metric);
+                    let counters = match outcome {
+                        Outcome::Measured(measured) => measured.counters.clone(),
+                        _ => BTreeMap::new(),
+                    };
+                    let environment = report.environment.clone();
                     cell.runs.push(Run { environment, values, counters });
                 }
             }
@@ -301,15 +302,12 @@ fn cell(side: &[Place<'_>], tasks: u32, name: &str) -> Cell {
 }
 
 fn metric_of<'a>(point: &'a wire::Point, name: &str) -> Option<&'a wire::Metric> {
-    match &point.outcome {
-        Outcome::Measured(measured) => measured.metrics.iter().find(|m| m.name == name),
-        Outcome::Failed(_) => None,
-    }
+    point.outcome.metrics().iter().find(|metric| metric.name == name)
 }
 
 fn failure_of(point: &wire::Point) -> Option<&wire::Failure> {
     match &point.outcome {
         Outcome::Failed(failure) => Some(failure),
-        Outcome::Measured(_) => None,
+        Outcome::Measured(_) | Outcome::Imported(_) => None,
     }
 }

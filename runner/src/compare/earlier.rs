@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stats::Sample;
 use stats::two_sides::History;
-use wire::{Environment, Outcome};
+use wire::Environment;
 
 use super::curves::Curve;
 use super::files::Column;
@@ -69,10 +69,9 @@ impl Earlier {
 
 /// Median of the metric's values in one run.
 fn run_value(point: &wire::Point, curve: &Curve) -> Option<f64> {
-    let Outcome::Measured(measured) = &point.outcome else { return None };
-    let metric = measured.metrics.iter().find(|metric| {
+    let metric = point.outcome.metrics().iter().find(|metric| {
         (metric.name.as_str(), metric.unit, metric.direction)
             == (curve.metric.as_str(), curve.unit, curve.direction)
     })?;
-    Sample::new(&measured.values(metric)).map(stats::summary::median)
+    Sample::new(&point.outcome.values(metric)).map(stats::summary::median)
 }

@@ -61,12 +61,12 @@ impl Progress {
         }
         let side = side.map_or_else(String::new, |side| format!("{side} "));
         let result = match &point.outcome {
-            Outcome::Measured(measured) => {
-                let metric = &measured.metrics[0];
-                let median = crate::run::table::median(&measured.values(metric));
+            Outcome::Failed(failure) => format!("failed: {}", failure.detail),
+            outcome => {
+                let metric = &outcome.metrics()[0];
+                let median = crate::run::table::median(&outcome.values(metric));
                 format!("{} {}", figures::short_or_dash(median), metric.unit.symbol())
             }
-            Outcome::Failed(failure) => format!("failed: {}", failure.detail),
         };
         // A closed standard error must not end a measurement.
         let _ = writeln!(

@@ -39,7 +39,7 @@ fn curve(mut points: Vec<&Point>) -> String {
         .iter()
         .filter_map(|point| match &point.outcome {
             Outcome::Measured(measured) => Some((point.tasks, measured)),
-            Outcome::Failed(_) => None,
+            Outcome::Imported(_) | Outcome::Failed(_) => None,
         })
         .collect();
     if !measured.is_empty() {

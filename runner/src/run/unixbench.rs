@@ -70,7 +70,7 @@ impl Protocol {
             let point = harness::measure(&plan, &mut |_, _| {})?;
             match point.outcome {
                 Outcome::Measured(pass) => disturbances.push(join(measured, pass)),
-                failed @ Outcome::Failed(_) => whole.outcome = failed,
+                other => whole.outcome = other,
             }
         }
         match &mut whole.outcome {
@@ -80,6 +80,7 @@ impl Protocol {
                 measured.disturbance = Disturbance::of_all(&disturbances);
                 add_index(test, &mut whole);
             }
+            Outcome::Imported(_) => {}
         }
         Ok(whole)
     }

@@ -35,8 +35,8 @@ pub fn run(
             }
         })?;
         match point.outcome {
-            Outcome::Measured(_) => say(average(sum, plan.windows)),
             Outcome::Failed(failure) => failures.push(failure),
+            _ => say(average(sum, plan.windows)),
         }
         written.context("cannot write to standard output")?;
     }

@@ -60,6 +60,7 @@ fn mean(point: Point, failures: &mut Vec<Failure>) -> i128 {
             failures.push(failure);
             NONE
         }
+        Outcome::Imported(_) => NONE,
     }
 }
 

@@ -28,7 +28,7 @@ pub fn plan(workload: &str, dir: &Path) -> PointPlan {
 pub fn measured(point: Point) -> Measured {
     match point.outcome {
         Outcome::Measured(measured) => measured,
-        Outcome::Failed(failure) => panic!("{} failed: {failure:?}", point.workload),
+        other => panic!("{} was not measured: {other:?}", point.workload),
     }
 }
 
@@ -36,7 +36,7 @@ pub fn measured(point: Point) -> Measured {
 pub fn failed(point: Point) -> Failure {
     match point.outcome {
         Outcome::Failed(failure) => failure,
-        Outcome::Measured(_) => panic!("{} was measured", point.workload),
+        other => panic!("{} did not fail: {other:?}", point.workload),
     }
 }
 

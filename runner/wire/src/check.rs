@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::{
-    Artefact, Disturbance, FORMAT, Machine, Measured, NoiseFloors, Outcome, Point, Report,
-    Revision, Source, Window,
+    Artefact, Disturbance, FORMAT, Imported, Machine, Measured, Metric, NoiseFloors, Outcome,
+    Point, Report, Revision, Source, Spread, Window,
 };
 
 /// Limits of a report, shared by the runner, the service and the documentation.
@@ -88,6 +88,22 @@ fn hex(value: &str, field: &str, lengths: std::ops::RangeInclusive<usize>) -> Ch
         field,
         format!("must be {} to {} lower-case hex digits", lengths.start(), lengths.end()),
     )
+}
+
+/// The names of a point's metrics, and how many there are.
+fn metrics(metrics: &[Metric], at: &str) -> Checked {
+    require(!metrics.is_empty(), format!("{at}.metrics"), "must have at least 1 metric")?;
+    require(
+        metrics.len() <= limits::METRICS,
+        format!("{at}.metrics"),
+        format!("must have at most {} metrics", limits::METRICS),
+    )?;
+    let mut names = BTreeSet::new();
+    metrics.iter().enumerate().try_for_each(|(i, metric)| {
+        let field = format!("{at}.metrics[{i}].name");
+        name(&metric.name, field.as_str())?;
+        require(names.insert(&metric.name), field, "repeats an earlier metric of this point")
+    })
 }
 
 impl NoiseFloors {
@@ -264,6 +280,7 @@ impl Point {
             Outcome::Measured(measured) => {
                 measured.check(&format!("{at}.outcome.measured"), self.tasks as usize)
             }
+            Outcome::Imported(imported) => imported.check(&format!("{at}.outcome.imported")),
             Outcome::Failed(failure) => {
                 text(&failure.call, format!("{at}.outcome.failed.call"))?;
                 require(
@@ -303,20 +320,8 @@ impl Measured {
             window.check(&format!("{at}.windows[{i}]"), tasks)?;
         }
         self.disturbance.check(&format!("{at}.disturbance"), self.windows.len())?;
-        require(!self.metrics.is_empty(), format!("{at}.metrics"), "must have at least 1 metric")?;
-        require(
-            self.metrics.len() <= limits::METRICS,
-            format!("{at}.metrics"),
-            format!("must have at most {} metrics", limits::METRICS),
-        )?;
-        let mut names = BTreeSet::new();
+        metrics(&self.metrics, at)?;
         for (i, metric) in self.metrics.iter().enumerate() {
-            name(&metric.name, format!("{at}.metrics[{i}].name"))?;
-            require(
-                names.insert(&metric.name),
-                format!("{at}.metrics[{i}].name"),
-                "repeats an earlier metric of this point",
-            )?;
             if let Source::Values(values) = &metric.source {
                 let field = format!("{at}.metrics[{i}].source.values");
                 require(
@@ -344,6 +349,45 @@ impl Measured {
                 "must be a finite number, 0 or more",
             )
         })
+    }
+}
+
+impl Imported {
+    fn check(&self, at: &str) -> Checked {
+        name(&self.tool, format!("{at}.tool"))?;
+        metrics(&self.metrics, at)?;
+        for (i, metric) in self.metrics.iter().enumerate() {
+            let field = format!("{at}.metrics[{i}].source");
+            let Source::Values(values) = &metric.source else {
+                return require(
+                    false,
+                    field,
+                    "must be values: there are no windows to derive from",
+                );
+            };
+            let field = format!("{field}.values");
+            let most = format!("must have 1 to {} values", limits::WINDOWS);
+            require((1..=limits::WINDOWS).contains(&values.len()), field.as_str(), most)?;
+            require(values.iter().all(|v| v.is_finite()), field, "must be finite numbers")?;
+        }
+        self.spread.iter().try_for_each(|(metric, spread)| {
+            let field = format!("{at}.spread.{metric}");
+            let known = self.metrics.iter().any(|one| one.name == *metric);
+            require(known, field.as_str(), "must be of a metric of this point")?;
+            spread.check(&field)
+        })
+    }
+}
+
+impl Spread {
+    fn check(&self, at: &str) -> Checked {
+        let told = [self.sd, self.low, self.high];
+        let finite = told.iter().flatten().all(|value| value.is_finite());
+        require(finite, at, "must be finite numbers")?;
+        let samples = (1..=limits::COUNT).contains(&self.samples.unwrap_or(1));
+        let most = format!("must be 1 to {}", limits::COUNT);
+        require(samples, format!("{at}.samples"), most)?;
+        require(self.sd.is_none_or(|sd| sd >= 0.0), format!("{at}.sd"), "must be 0 or more")
     }
 }
 

@@ -20,7 +20,8 @@ pub use machine::{Cache, Environment, Identity, Machine};
 pub use metric::{Direction, Metric, Source, Unit};
 pub use noise::{FloorsKept, NoiseFloor, NoiseFloors};
 pub use point::{
-    Disturbance, DisturbedWindow, Failure, Measured, Outcome, Point, Window, profile_name,
+    Disturbance, DisturbedWindow, Failure, Imported, Measured, Outcome, Point, Spread, Window,
+    profile_name,
 };
 pub use report::{Artefact, FORMAT, Project, Report, Revision, Subject};
 

@@ -57,11 +57,35 @@ pub enum Unit {
     /// Mebibytes per second.
     #[serde(rename = "MiB/s")]
     MebibytesPerSecond,
+    /// Milliseconds.
+    #[serde(rename = "ms")]
+    Milliseconds,
+    /// Mebibytes.
+    #[serde(rename = "MiB")]
+    Mebibytes,
+    /// Bytes per second.
+    #[serde(rename = "B/s")]
+    BytesPerSecond,
+    /// Kibibytes per second.
+    #[serde(rename = "KiB/s")]
+    KibibytesPerSecond,
+    /// Megabytes (10^6 bytes) per second.
+    #[serde(rename = "MB/s")]
+    MegabytesPerSecond,
+    /// Loops per minute (`UnixBench`).
+    #[serde(rename = "lpm")]
+    LoopsPerMinute,
+    /// Millions of Whetstone instructions per second (`UnixBench`).
+    #[serde(rename = "MWIPS")]
+    MillionWhetstones,
+    /// Parts of a hundred.
+    #[serde(rename = "%")]
+    Percent,
 }
 
 impl Unit {
     /// Every unit, for documentation and tests.
-    pub const ALL: [Unit; 13] = [
+    pub const ALL: [Unit; 21] = [
         Unit::OpsPerSecond,
         Unit::OpsPerCpuSecond,
         Unit::JobsPerMinute,
@@ -75,6 +99,14 @@ impl Unit {
         Unit::Bytes,
         Unit::Kibibytes,
         Unit::MebibytesPerSecond,
+        Unit::Milliseconds,
+        Unit::Mebibytes,
+        Unit::BytesPerSecond,
+        Unit::KibibytesPerSecond,
+        Unit::MegabytesPerSecond,
+        Unit::LoopsPerMinute,
+        Unit::MillionWhetstones,
+        Unit::Percent,
     ];
 
     /// The unit as written on the wire, in the database and on pages.
@@ -93,6 +125,14 @@ impl Unit {
             Unit::Bytes => "B",
             Unit::Kibibytes => "KiB",
             Unit::MebibytesPerSecond => "MiB/s",
+            Unit::Milliseconds => "ms",
+            Unit::Mebibytes => "MiB",
+            Unit::BytesPerSecond => "B/s",
+            Unit::KibibytesPerSecond => "KiB/s",
+            Unit::MegabytesPerSecond => "MB/s",
+            Unit::LoopsPerMinute => "lpm",
+            Unit::MillionWhetstones => "MWIPS",
+            Unit::Percent => "%",
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Metric;
+use crate::{Metric, Source};
 
 /// One workload at one setting, and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,12 +57,68 @@ pub fn profile_name(
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
 pub enum Outcome {
     /// All windows were measured.
     Measured(Measured),
+    /// Another tool measured it and told values, not windows.
+    Imported(Imported),
     /// Some task failed; no partial rate is kept.
     Failed(Failure),
+}
+
+impl Outcome {
+    /// The metrics, the one people look at first; none of a point that failed.
+    pub fn metrics(&self) -> &[Metric] {
+        match self {
+            Outcome::Measured(measured) => &measured.metrics,
+            Outcome::Imported(imported) => &imported.metrics,
+            Outcome::Failed(_) => &[],
+        }
+    }
+
+    /// Values of one of [`Outcome::metrics`].
+    pub fn values(&self, metric: &Metric) -> Vec<f64> {
+        match (self, &metric.source) {
+            (_, Source::Values(values)) => values.clone(),
+            (Outcome::Measured(measured), _) => measured.values(metric),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A point that another tool measured. There are no windows, so nothing is derived: each metric
+/// brings its values, of any number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Imported {
+    /// The tool, e.g. `hyperfine`.
+    pub tool: String,
+    /// At least one; the first is the one people look at. Each has [`Source::Values`].
+    pub metrics: Vec<Metric>,
+    /// What the tool tells of the spread of samples that it does not tell, by metric. Evidence,
+    /// never judged.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spread: BTreeMap<String, Spread>,
+}
+
+/// The spread of samples that are summed up in one value, as far as it is told, in the metric's unit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Spread {
+    /// Samples behind the value; at least 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
+    /// Their standard deviation; 0 or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sd: Option<f64>,
+    /// Lower end of what the tool calls likely.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
 }
 
 /// A measured point.

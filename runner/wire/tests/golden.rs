@@ -2,11 +2,12 @@
 
 use scalewatch_wire::Report;
 
-const GOLDEN: [(&str, &str); 4] = [
+const GOLDEN: [(&str, &str); 5] = [
     ("measured", include_str!("golden/report-v1-measured.json")),
     ("failed", include_str!("golden/report-v1-failed.json")),
     ("all-sources", include_str!("golden/report-v1-all-sources.json")),
     ("evidence", include_str!("golden/report-v1-evidence.json")),
+    ("imported", include_str!("golden/report-v1-imported.json")),
 ];
 
 fn parse(name: &str, text: &str) -> Report {
@@ -60,6 +61,17 @@ fn values_are_derived_from_raw_windows_and_undefined_ones_are_left_out() {
     assert_eq!(values[2], [0.0], "nothing done in the second window");
     assert_eq!(values[3], [17.5, 0.1]);
     assert_eq!(values[4], [3.3000000000000003]);
+}
+
+#[test]
+fn what_another_tool_measured_has_its_values_as_they_are() {
+    let outcome = &parse("imported", GOLDEN[4].1).points[0].outcome;
+    let values: Vec<Vec<f64>> = outcome.metrics().iter().map(|m| outcome.values(m)).collect();
+    assert_eq!(values, [vec![1.25, 1.5, 1.0], vec![4.5]]);
+    let derived = scalewatch_wire::Metric::ops_per_s_total();
+    assert!(outcome.values(&derived).is_empty(), "nothing is derived without windows");
+    let failed = &parse("failed", GOLDEN[1].1).points[0].outcome;
+    assert!(failed.metrics().is_empty());
 }
 
 #[test]

@@ -6,6 +6,8 @@ use scalewatch_wire::Report;
 use serde_json::{Value, json};
 use support::{ALL_SOURCES, FAILED, M, MEASURED, edited};
 
+const IMPORTED: &str = include_str!("golden/report-v1-imported.json");
+
 /// A golden report, the pointer of a field, its new value (none removes it), the path that must be
 /// named and words the problem must hold.
 type Case = (&'static str, &'static str, Option<Value>, &'static str, &'static str);
@@ -340,10 +342,74 @@ fn artefact_cases() -> Vec<Case> {
     ]
 }
 
+fn imported_cases() -> Vec<Case> {
+    let metric = json!({
+        "name": "time", "unit": "s", "direction": "lower", "source": {"values": [1.0]}
+    });
+    vec![
+        (
+            IMPORTED,
+            "/points/0/outcome/imported/tool",
+            Some(json!("")),
+            "points[0].outcome.imported.tool",
+            "empty",
+        ),
+        (
+            IMPORTED,
+            "/points/0/outcome/imported/metrics",
+            Some(json!([])),
+            "points[0].outcome.imported.metrics",
+            "at least 1",
+        ),
+        (
+            IMPORTED,
+            "/points/0/outcome/imported/metrics",
+            Some(json!([metric, metric])),
+            "points[0].outcome.imported.metrics[1].name",
+            "repeats",
+        ),
+        (
+            IMPORTED,
+            "/points/0/outcome/imported/metrics/0/source",
+            Some(json!("ops_per_second")),
+            "points[0].outcome.imported.metrics[0].source",
+            "no windows",
+        ),
+        (
+            IMPORTED,
+            "/points/0/outcome/imported/metrics/1/source/values",
+            Some(json!([])),
+            "points[0].outcome.imported.metrics[1].source.values",
+            "1 to 100000",
+        ),
+        (
+            IMPORTED,
+            "/points/0/outcome/imported/spread",
+            Some(json!({"memory": {}})),
+            "points[0].outcome.imported.spread.memory",
+            "a metric of this point",
+        ),
+        (
+            IMPORTED,
+            "/points/0/outcome/imported/spread/user/sd",
+            Some(json!(-0.5)),
+            "points[0].outcome.imported.spread.user.sd",
+            "0 or more",
+        ),
+        (
+            IMPORTED,
+            "/points/0/outcome/imported/spread/user/samples",
+            Some(json!(0)),
+            "points[0].outcome.imported.spread.user.samples",
+            "must be 1",
+        ),
+    ]
+}
+
 #[test]
 fn each_limit_refuses_and_names_its_field() {
-    let cases = [head_cases(), revision_cases(), point_cases(), measured_cases(), artefact_cases()]
-        .concat();
+    let of_points = [point_cases(), measured_cases(), imported_cases()].concat();
+    let cases = [head_cases(), revision_cases(), of_points, artefact_cases()].concat();
     for (golden, pointer, value, field, words) in cases {
         let tree = edited(golden, pointer, value);
         let report: Report = serde_json::from_value(tree)

@@ -51,14 +51,14 @@ fn closed_sets_admit_no_other_word() {
     for (pointer, value) in [
         ("/project/subject", "library"),
         ("/points/0/outcome/measured/metrics/0/unit", "ops"),
-        ("/points/0/outcome/measured/metrics/0/unit", "MB/s"),
+        ("/points/0/outcome/measured/metrics/0/unit", "Mbit/s"),
         ("/points/0/outcome/measured/metrics/0/direction", "up"),
         ("/points/0/outcome/measured/metrics/0/source", "guess"),
     ] {
         let tree = edited(MEASURED, pointer, Some(json!(value)));
         assert!(serde_json::from_value::<Report>(tree).is_err(), "{pointer} = {value}");
     }
-    assert_eq!(scalewatch_wire::Unit::parse("MB/s"), None);
+    assert_eq!(scalewatch_wire::Unit::parse("Mbit/s"), None);
 }
 
 #[test]

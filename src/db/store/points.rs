@@ -20,16 +20,16 @@ pub async fn insert_points(
     let count_ends = ends(rows.iter().map(|row| row.ops.len()));
     sqlx::query!(
         "insert into point (machine_id, run_id, curve_id, tasks, placement, start_skew_ns,
-             warmup_windows, disturbance, counters, failure, dt_ns, ops, cpu_ns)
+             warmup_windows, disturbance, counters, imported, failure, dt_ns, ops, cpu_ns)
          select $1, $2, w.curve, w.tasks, w.placement::jsonb, w.skew, w.warmup,
-             w.disturbance::jsonb, w.counters::jsonb, w.failure::jsonb,
+             w.disturbance::jsonb, w.counters::jsonb, w.imported::jsonb, w.failure::jsonb,
              ($13::bigint[])[lag(w.windows, 1, 0) over (order by i) + 1 : w.windows],
              ($14::bigint[])[lag(w.counts, 1, 0) over (order by i) + 1 : w.counts],
              ($15::bigint[])[lag(w.counts, 1, 0) over (order by i) + 1 : w.counts]
          from unnest($3::bigint[], $4::integer[], $5::text[], $6::bigint[], $7::integer[], $8::text[],
-                 $9::text[], $10::text[], $11::integer[], $12::integer[]) with ordinality
-             as w (curve, tasks, placement, skew, warmup, disturbance, counters, failure, windows,
-                 counts, i)",
+                 $9::text[], $10::text[], $11::integer[], $12::integer[], $16::text[])
+             with ordinality as w (curve, tasks, placement, skew, warmup, disturbance, counters,
+                 failure, windows, counts, imported, i)",
         run.machine as MachineId,
         run.id,
         &columns.curves as &[CurveId],
@@ -44,7 +44,8 @@ pub async fn insert_points(
         &count_ends,
         &columns.dt_ns,
         &columns.ops,
-        &columns.cpu_ns
+        &columns.cpu_ns,
+        &columns.imported as &[Option<String>]
     )
     .execute(tx)
     .await
@@ -114,6 +115,7 @@ struct PointColumns {
     warmups: Vec<Option<i32>>,
     disturbances: Vec<String>,
     counters: Vec<String>,
+    imported: Vec<Option<String>>,
     failures: Vec<Option<String>>,
     dt_ns: Vec<i64>,
     ops: Vec<i64>,
@@ -131,6 +133,7 @@ impl PointColumns {
             columns.warmups.push(row.warmup_windows);
             columns.disturbances.push(row.disturbance.clone());
             columns.counters.push(row.counters.clone());
+            columns.imported.push(row.imported.clone());
             columns.failures.push(row.failure.clone());
             columns.dt_ns.extend(&row.dt_ns);
             columns.ops.extend(&row.ops);

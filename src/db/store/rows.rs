@@ -55,7 +55,7 @@ pub struct KnownSeries {
     pub direction: String,
 }
 
-/// A point of a report. A failed one has no windows.
+/// A point of a report. A failed one has no windows, nor has one that another tool measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointRow {
     /// Index into the curves.
@@ -78,6 +78,8 @@ pub struct PointRow {
     pub disturbance: String,
     /// JSON of what an operation cost, `{}` when failed.
     pub counters: String,
+    /// JSON of [`crate::model::Origin`], where another tool measured.
+    pub imported: Option<String>,
     /// JSON of the failure.
     pub failure: Option<String>,
 }

@@ -8,7 +8,7 @@ use super::super::profile;
 use super::super::view::{Figure, Value};
 use crate::chart::{CurveLine, CurvePlot, CurvePoint, Size, StripPlot, StripRow, svg};
 use crate::format;
-use crate::model::{Artefact, RunId, RunMetric, RunPoint, RunValues};
+use crate::model::{Artefact, Origin, RunId, RunMetric, RunPoint, RunValues};
 
 const WIDE: Size = Size { width: 540, height: 260 };
 const NARROW: Size = Size { width: 360, height: 240 };
@@ -56,7 +56,7 @@ pub struct PointView {
     pub tasks_words: String,
     /// Placement, start skew, warm-up and disturbance in words.
     pub words: String,
-    /// In order of time.
+    /// In order of time; none where another tool measured.
     pub windows: Vec<WindowRow>,
 }
 
@@ -229,6 +229,9 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
 }
 
 fn point_words(values: &RunValues) -> String {
+    if let Some(origin) = &values.origin {
+        return origin_words(origin);
+    }
     let placement = match values.placement.as_slice() {
         [] => "Tasks were not placed".to_owned(),
         places => {
@@ -259,6 +262,22 @@ fn point_words(values: &RunValues) -> String {
         format::count(values.warmup_windows.unsigned_abs() as usize, "warm-up window"),
         if disturbed.is_empty() { String::new() } else { disturbed.join(", ") + "." }
     )
+}
+
+/// Who measured, and the spread of samples that were not told.
+fn origin_words(origin: &Origin) -> String {
+    let spread = |(metric, spread): (&String, &wire::Spread)| {
+        let told = [
+            spread.samples.map(|samples| format!("of {samples} samples")),
+            spread.sd.map(|sd| format!("sd {}", Value::new(sd).shown)),
+            spread.low.map(|low| format!("from {}", Value::new(low).shown)),
+            spread.high.map(|high| format!("to {}", Value::new(high).shown)),
+        ];
+        format!("{metric}: {}", told.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    };
+    let told: Vec<String> = origin.spread.iter().map(spread).collect();
+    let told = if told.is_empty() { String::new() } else { format!(" {}.", told.join("; ")) };
+    format!("Measured by {}: values without windows.{told}", origin.tool)
 }
 
 /// Windows measured again, and those kept although something disturbed them.
