@@ -3,8 +3,9 @@
 //! [`api`] receives a report, [`ingest`] turns it into rows and due marks in one transaction,
 //! [`detect`] finds steps in the series that are due, [`alert`] groups them into incidents and
 //! queues messages, [`mail`] sends them, [`worker`] drives those three, and [`pages`] and [`api`]
-//! read it all back. [`account`] knows who may. [`cli`] starts it all. All SQL is in [`db`]; nouns are in [`model`]; the only
-//! clock is [`clock`].
+//! read it all back. [`account`] knows who may; [`import`] makes reports of what other tools
+//! measured. [`cli`] starts it all. All SQL is in [`db`]; nouns are in [`model`]; the only clock is
+//! [`clock`].
 #![forbid(unsafe_code)]
 
 pub mod account;
@@ -19,6 +20,7 @@ pub mod db;
 pub mod detect;
 pub mod error;
 pub mod format;
+pub mod import;
 pub mod ingest;
 pub mod mail;
 pub mod model;

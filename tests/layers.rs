@@ -142,6 +142,7 @@ fn inner_layers_do_not_know_outer_ones() {
     let known: [(&str, &[&str]); 10] = [
         ("src/model/", &["model"]),
         ("src/db/", &["db", "model", "MIGRATOR"]),
+        ("src/import/", &[]),
         ("src/ingest/", &["app", "db", "error", "model"]),
         ("src/detect/", &["db", "detect", "model"]),
         ("src/alert/", &["alert", "db", "detect", "error", "model"]),

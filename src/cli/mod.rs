@@ -2,6 +2,7 @@
 
 mod admin;
 mod detect;
+mod import;
 mod logging;
 mod serve;
 mod user;
@@ -51,6 +52,12 @@ enum Command {
     Migrate,
     /// Find the steps of series in files; needs no database
     Detect(detect::Detect),
+    /// Bring results of other tools: LKP, mmtests, fio, criterion, a csv, …
+    ///
+    /// All files are read and checked before anything is stored; each run is stored whole or not at
+    /// all, and importing the same files again stores nothing twice. docs/import.md has an example of
+    /// each format.
+    Import(Box<import::Import>),
     /// People, tokens, machines, and what was done
     #[command(subcommand)]
     Admin(admin::Admin),
@@ -87,6 +94,7 @@ async fn dispatch(command: Command, config: Config) -> Result<()> {
         Command::Serve(serve) => serve.run(config).await,
         Command::Migrate => serve::migrate(&config).await,
         Command::Detect(detect) => detect.run(),
+        Command::Import(import) => import.run(config).await,
         Command::Admin(admin) => admin.run(&config).await,
     }
 }
