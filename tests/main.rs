@@ -11,6 +11,7 @@ mod cli;
 mod crash;
 mod db;
 mod detect;
+mod import;
 mod ingest;
 mod journey;
 mod layers;
