@@ -65,6 +65,35 @@ fn a_sweep_is_never_collapsed_into_one_number() {
 }
 
 #[test]
+fn what_another_tool_measured_is_compared_by_its_values() {
+    let imported = |mut reports: Vec<Report>, shift: f64| {
+        for (i, report) in reports.iter_mut().enumerate() {
+            let metric = wire::Metric {
+                name: "time".into(),
+                unit: wire::Unit::Seconds,
+                direction: wire::Direction::Lower,
+                source: wire::Source::Values(vec![shift + i as f64 / 1000.0; 3]),
+            };
+            report.points[0].outcome = wire::Outcome::Imported(wire::Imported {
+                tool: "hyperfine".into(),
+                metrics: vec![metric],
+                spread: Default::default(),
+            });
+        }
+        reports
+    };
+    let base = imported(runs(1, 5, BASE, &[(1, 1.0)]), 1.0);
+    let head = imported(runs(11, 5, HEAD, &[(1, 1.0)]), 1.5);
+    let columns = two(base, head);
+    let (judged, _) = usual(&columns);
+    assert_eq!((judged[0].curve.metric.as_str(), judged.len()), ("time", 1));
+    assert_eq!(verdicts(&judged[0]), [(1, Verdict::Regression)]);
+    assert_eq!(code(&columns), Exit::Regression);
+    let text = table::render(&columns, &judged[0]);
+    assert!(text.contains("time") && text.contains("1.5"), "{text}");
+}
+
+#[test]
 fn operations_per_cpu_second_stand_beside_but_do_not_gate() {
     let mut head = runs(11, 5, HEAD, &[(1, 100_000.0)]);
     for report in &mut head {

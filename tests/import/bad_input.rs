@@ -241,6 +241,8 @@ async fn code_machine_and_project_that_are_not_told_are_refused(pool: Pool) {
         none(&["--commit", "1111111", "--committed-at", "yesterday"]).contains("--committed-at")
     );
     assert!(none(&["--revisions", &file("hyperfine.json")]).contains("line 1"));
+    let said = none(&[&REVISION[..], &["--tasks-from", "jobs"]].concat());
+    assert!(said.contains("results[0]: there is no parameter `jobs`"), "{said}");
     let two = [&REVISION[..], &["--unit", "*=s"]].concat();
     let said = refused(&pool, "phoronix", &[&file("phoronix.csv")], &two);
     assert!(said.contains("several revisions, `6.8.0` and `6.9.0`"), "{said}");

@@ -69,7 +69,7 @@ pub(super) struct Code {
     /// `git log --first-parent --reverse --format='%H%x09%cI%x09%D%x09%s'` prints it
     #[arg(long, value_name = "FILE")]
     pub(super) revisions: Option<PathBuf>,
-    /// Branch [main]
+    /// Branch; main when left out
     #[arg(long)]
     pub(super) branch: Option<String>,
     /// Position of the commit in the branch's first-parent order
@@ -120,7 +120,7 @@ pub(super) struct TableOptions {
     /// phoronix: the one system to import
     #[arg(long, value_name = "SYSTEM")]
     pub(super) column: Option<String>,
-    /// criterion: the measurement to import [new]
+    /// criterion: the measurement to import; new when left out
     #[arg(long, value_name = "NAME")]
     pub(super) baseline: Option<String>,
 }
