@@ -2,12 +2,13 @@
 
 use anyhow::{Context as _, Result};
 
+use super::counters::Counters;
 use super::section::{Section, section};
 use super::table;
 use crate::chart::{CurveLine, CurvePlot, CurvePoint};
 use crate::db::{self, Pool};
-use crate::detect::laws;
 use crate::detect::levels::{self, CurveValue};
+use crate::detect::{counters, laws};
 use crate::format;
 use crate::model::incident::{Incident, IncidentStep, RangeEnd};
 use crate::model::scaling::Figure;
@@ -58,7 +59,9 @@ pub async fn load(pool: &Pool, id: IncidentId, public_url: &str) -> Result<Lette
             );
         }
         let machine = machines.iter().find(|machine| machine.id == first.machine);
-        sections.push(section(&incident, first, &steps, &rows, machine));
+        let mut section = section(&incident, first, &steps, &rows, machine);
+        section.counters = Counters::new(first.tasks, &counters::of_step(pool, first).await?);
+        sections.push(section);
     }
     let link = format!("{public_url}/incidents/{id}");
     Ok(Letter { incident, sections, plot, link })

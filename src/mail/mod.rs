@@ -1,6 +1,7 @@
 //! Sends what the outbox holds: one event, one mail. A message is claimed with a lease, sent, and
 //! marked; a failure is noted and tried again later, for as long as it takes.
 
+mod counters;
 mod letter;
 mod message;
 mod section;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::counters::Counters;
 use super::table;
 use crate::detect::{explain, levels};
 use crate::format;
@@ -33,6 +34,8 @@ pub struct Section {
     pub more_rows: usize,
     /// What steps of its law of scaling do to the curve, in sentences.
     pub bends: Vec<String>,
+    /// Counters that moved with its first step.
+    pub counters: Counters,
     /// A command that measures these points again.
     pub reproduce: String,
 }
@@ -84,6 +87,7 @@ pub(super) fn section(
         rows,
         more_rows,
         bends,
+        counters: Counters::default(),
     }
 }
 

@@ -38,10 +38,7 @@ pub struct StepEvidence {
 
 /// Looks for it.
 pub(super) async fn of(app: &App, step: &IncidentStep) -> Result<StepEvidence> {
-    let point = (step.curve, step.tasks);
-    let list = |revision| db::point::list_counters(&app.db, step.machine, point, revision);
-    let (before, after) = (list(step.good.revision).await?, list(step.bad.revision).await?);
-    let mut moved = counters::moved(&before, &after);
+    let mut moved = counters::of_step(&app.db, step).await?;
     moved.truncate(LISTED);
     Ok(StepEvidence { counters: moved.iter().map(row).collect(), flame: flame(app, step).await? })
 }
@@ -52,11 +49,7 @@ fn row(moved: &counters::Moved) -> CounterRow {
         before: Value::new(moved.base),
         after: Value::new(moved.head),
         change: moved.ratio.map_or("from 0".into(), format::change),
-        sure: match moved.apart {
-            Some(true) => "told apart",
-            Some(false) => "not told apart",
-            None => "too few runs",
-        },
+        sure: counters::sure(moved),
     }
 }
 

@@ -70,6 +70,51 @@ async fn the_html_part_shows_the_curve_before_and_after(pool: Pool) {
     assert!(alternative < related, "text stands for the HTML and its picture");
 }
 
+/// Ten counters that grow the more the later their name, beside one that stands still.
+fn with_counters(mut report: wire::Report, grown: bool) -> wire::Report {
+    for point in &mut report.points {
+        let wire::Outcome::Measured(measured) = &mut point.outcome else { panic!("measured") };
+        measured.counters.insert("steady".into(), 3.0);
+        measured.counters.insert("from.nothing\n<b>".into(), if grown { 0.5 } else { 0.0 });
+        for (i, name) in "abcdefghi".chars().enumerate() {
+            let factor = if grown { 2.0 + i as f64 } else { 1.0 };
+            measured.counters.insert(format!("perf.{name}"), 1000.0 * factor);
+        }
+    }
+    report
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn the_counters_that_moved_are_listed_largest_first_in_text_and_html(pool: Pool) {
+    let service = mailing(pool, None);
+    let box_a = service.registered("box-a").await;
+    for position in 1..=11 {
+        let level = if position < 7 { FAST } else { SLOW };
+        let report = with_counters(a_run(&box_a, position, level).build(), position >= 7);
+        service.accept(&box_a, &report).await;
+    }
+    work(&service.app).await;
+    let mail = the_mail(&service);
+    let text = mail.part("text/plain").replace("\r\n", "\n");
+    assert!(text.contains("Counters per operation that moved with it at "), "{text}");
+    let listed: Vec<&str> = text
+        .lines()
+        .filter(|line| line.ends_with("(too few runs)"))
+        .map(|line| line.split_whitespace().rev().nth(3).unwrap())
+        .collect();
+    let largest = ["perf.i", "perf.h", "perf.g", "perf.f", "perf.e", "perf.d", "perf.c"];
+    assert_eq!(listed[1..], largest, "{text}");
+    assert!(text.contains("from.nothing <b> (too few runs)\n"), "on one line\n{text}");
+    assert!(text.contains("      1000          +900.0%      10000        perf.i"), "{text}");
+    assert!(text.contains("  and 2 more on the page\n"), "{text}");
+    assert!(!text.contains("steady"), "what stood still is not told");
+    let html = mail.part("text/html");
+    for shown in ["<code>perf.i</code>", "+900.0 %", "from 0", "and 2 more on the page"] {
+        assert!(html.contains(shown), "`{shown}` is not in {html}");
+    }
+    assert!(!html.contains("<b>"), "a name is no markup");
+}
+
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
 async fn a_commit_subject_can_neither_add_a_header_nor_markup(pool: Pool) {
     let service = mailing(pool, None);
