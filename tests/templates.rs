@@ -387,6 +387,7 @@ impl Sample<'_> {
             task_choices: self.many(task),
             history: self.figure(),
             modes: (self.0 > 0).then(|| self.text()),
+            floor: (self.0 > 0).then(|| self.text()),
             history_rows: self.many(|index| self.history_row(index)),
             what: (self.0 > 1).then_some("A control."),
             environment: self.facts(),
@@ -508,6 +509,8 @@ impl Sample<'_> {
             compare: "/compare".into(),
             figure: self.figure(),
             bends: self.many(|_| self.text()),
+            modes: (self.0 > 0).then(|| self.text()),
+            floor: (self.0 > 1).then(|| self.text()),
             tasks_words: "4 tasks".into(),
             evidence: StepEvidence {
                 counters: self.many(|_| CounterRow {

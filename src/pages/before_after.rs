@@ -4,12 +4,12 @@ use super::evidence::{self, StepEvidence};
 use super::incidents::tasks_words;
 use super::metric::Metric;
 use super::moved::metric_of;
-use super::sides;
 use super::view::Figure;
+use super::{noise, sides};
 use crate::app::App;
 use crate::chart::{CurvePlot, FittedLaw, Size, svg};
 use crate::db;
-use crate::detect::{explain, scaling};
+use crate::detect::{explain, modes, scaling};
 use crate::error::Result;
 use crate::format;
 use crate::model::Curve;
@@ -34,6 +34,10 @@ pub struct BeforeAfter {
     pub figure: Figure,
     /// What steps of its law of scaling do to it, in sentences.
     pub bends: Vec<String>,
+    /// Two modes of the newest level where its first step is.
+    pub modes: Option<String>,
+    /// The noise floor of its metric, with age and number of observations.
+    pub floor: Option<String>,
     /// `16 tasks`: where its first step is.
     pub tasks_words: String,
     /// What moved with it there.
@@ -99,7 +103,28 @@ async fn one_before_and_after(
             |size| svg::curve(&plot, size),
         ),
         bends,
+        modes: modes(app, curve, &metric, step).await?,
+        floor: noise::floor(app, curve, &metric).await?,
         tasks_words: tasks_words(step.tasks),
         evidence: evidence::of(app, step).await?,
     })
+}
+
+/// Two modes of the level after the step, in the order of its branch.
+async fn modes(
+    app: &App,
+    curve: &Curve,
+    metric: &Metric,
+    step: &IncidentStep,
+) -> Result<Option<String>> {
+    let filter = db::history::Filter {
+        metric: Some(&metric.name),
+        tasks: Some(step.tasks),
+        ..Default::default()
+    };
+    let mut runs = db::history::list(&app.db, curve, &filter, false).await?;
+    let branch = runs.iter().find(|run| run.revision == step.bad.revision).map(|run| run.branch);
+    runs.retain(|run| Some(run.branch) == branch);
+    let modes = modes::of_newest_level(&runs, Some(step.bad.rank));
+    Ok(modes.map(|modes| noise::modes_words(&modes, metric)))
 }

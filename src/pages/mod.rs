@@ -21,6 +21,7 @@ pub mod login;
 pub mod machine;
 pub mod metric;
 pub mod moved;
+mod noise;
 pub mod overview;
 pub mod people;
 pub mod profile;

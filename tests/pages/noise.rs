@@ -28,6 +28,11 @@ async fn a_machine_shows_its_floors_with_age_and_number_of_observations(pool: Po
             "history between builds 33 pairs 5 min ago",
         ],
     );
+    let curve = link(&page(&service, "/curves").await, "/curves/");
+    assert_shows(
+        &page(&service, &curve).await,
+        &["Noise floor: ±2.10 % from A/A runs (10 pairs, 2 d ago); ±", "(33 pairs, 5 min ago)."],
+    );
 }
 
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
@@ -57,5 +62,25 @@ async fn two_modes_are_named_and_their_switches_are_no_steps(pool: Pool) {
     assert_eq!(
         (&shown["modes"]["low"]["runs"], &shown["modes"]["switches"]),
         (&json!(16), &json!(16))
+    );
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn an_incident_says_how_noisy_its_curve_is_and_that_the_level_after_has_two_modes(
+    pool: Pool,
+) {
+    let service = Service::on(pool);
+    let box_a = service.registered("box-a").await;
+    upload(&service, &box_a, 1..=20, 2.0 * FAST).await;
+    // From 21 on slower, and at one of two values in turn.
+    for position in 21..=60 {
+        let level = if position % 5 < 3 { FAST } else { 0.9 * FAST };
+        upload(&service, &box_a, [position], level).await;
+    }
+    work(&service.app).await;
+    let incident = link(&page(&service, "/incidents").await, "/incidents/");
+    assert_shows(
+        &page(&service, &incident).await,
+        &["Two modes: ", "in 24 runs, 2.7 in a row", "Noise floor: ±", "pairs, 5 min ago)"],
     );
 }

@@ -10,13 +10,14 @@ use crate::chart::points::levels;
 use crate::chart::{Band, HistoryColumn, HistoryDot, HistoryPlot, Size, svg};
 use crate::db;
 use crate::detect::history::in_words;
-use crate::detect::modes::{self, Mode, Modes};
+use crate::detect::modes;
 use crate::error::{Error, Result};
 use crate::format;
 use crate::model::environment::{Environment, diff};
 use crate::model::incident::IncidentStep;
 use crate::model::step::Change;
 use crate::model::{Curve, EnvironmentId, FailedPoint, Measurement};
+use crate::pages::noise;
 use crate::pages::view::{CommitMark, Value, When, short_run};
 
 const WIDE: Size = Size { width: 1080, height: 280 };
@@ -96,24 +97,10 @@ pub async fn fill(
     view.history = Figure::two(caption, (WIDE, NARROW), |size| svg::history(&plot, size));
     view.history_rows = rows(&runs, &failed, app);
     let last_step = steps.iter().map(|step| step.bad.rank).max();
-    view.modes = modes::of_newest_level(&runs, last_step).map(|modes| modes_words(&modes, metric));
+    let modes = modes::of_newest_level(&runs, last_step);
+    view.modes = modes.map(|modes| noise::modes_words(&modes, metric));
+    view.floor = noise::floor(app, curve, metric).await?;
     Ok(())
-}
-
-/// `Two modes: 65.0 k ops/s in 12 runs, 2.4 in a row; 100 k ops/s in 18 runs, 3.6 in a row; …`.
-fn modes_words(modes: &Modes, metric: &Metric) -> String {
-    let mode = |mode: Mode| {
-        let runs = format::count(mode.runs, "run");
-        let unit = metric.unit.symbol();
-        format!("{} {unit} in {runs}, {:.1} in a row", format::number(mode.value), mode.dwell)
-    };
-    format!(
-        "Two modes: {}; {}. The newest level goes from one to the other {} times, and a switch is \
-         no step.",
-        mode(modes.low),
-        mode(modes.high),
-        modes.switches
-    )
 }
 
 /// What the address asks for, else where the newest step lies, else the most tasks.

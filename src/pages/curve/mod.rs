@@ -106,6 +106,8 @@ pub struct CurveView {
     pub history: Figure,
     /// Two modes of the newest level, in sentences.
     pub modes: Option<String>,
+    /// The noise floor there, with age and number of observations.
+    pub floor: Option<String>,
     /// Its figures, newest first.
     pub history_rows: Vec<HistoryRow>,
     /// What the workload does.
@@ -182,6 +184,7 @@ fn empty(curve: &Curve) -> CurveView {
         task_choices: Vec::new(),
         history: Figure::one("", String::new()),
         modes: None,
+        floor: None,
         history_rows: Vec::new(),
         what: workload_words(&curve.workload),
         environment: Facts { caption: String::new(), key_title: "fact", facts: Vec::new() },
