@@ -127,7 +127,18 @@ fn the_law_of_scaling_stands_under_its_curve_with_what_differs() {
     };
     let curve = |contention| [1, 2, 4, 8, 16, 32].map(|n| total(n, contention));
     let columns = two(runs(1, 3, BASE, &curve(0.03)), runs(11, 3, HEAD, &curve(0.1)));
-    let (judged, _) = usual(&columns);
+    let (judged, paired) = usual(&columns);
+    let told = json::render(&columns, &judged, &paired.unpaired).unwrap();
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let scaling = &told["curves"][0]["against"][0]["scaling"];
+    for (side, contention) in [("base", 0.03), ("head", 0.1)] {
+        let found = scaling[side]["law"]["contention"]["value"].as_f64().unwrap();
+        assert!((found - contention).abs() < 0.01, "{scaling}");
+    }
+    assert_eq!(scaling["changes"][0]["verdict"], "regression");
+    assert_eq!(scaling["changes"][1]["verdict"], "no change");
+    assert!(!scaling["changes"][0]["evidence"]["inequalities"].as_array().unwrap().is_empty());
+    assert!(told["curves"][1]["against"][0]["scaling"].is_null(), "only once a curve");
     let text = table::render(&columns, &judged[0]);
     assert!(text.contains("68ac5b3c8d: contention 3.0 % ("), "{text}");
     assert!(text.contains("5387c90490: contention 10 % ("), "{text}");

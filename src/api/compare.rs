@@ -12,6 +12,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use super::curves::metric_of;
 use super::noise::NoiseFloorView;
 use super::problem::Read;
+use super::scaling::ScalingCompared;
 use super::values::Estimate;
 use super::{Answer, Params, lookup};
 use crate::app::App;
@@ -19,7 +20,7 @@ use crate::db;
 use crate::detect::floor::Floor;
 use crate::detect::history::{Environments, direction_of};
 use crate::detect::two_sides::{Across, Comparison};
-use crate::detect::{earlier, environments, policy, two_sides};
+use crate::detect::{earlier, environments, policy, scaling, two_sides};
 use crate::error::{Error, Result};
 use crate::model::environment::Known;
 use crate::model::step::Evidence;
@@ -45,6 +46,9 @@ pub struct ComparisonView {
     set_aside: Vec<String>,
     /// What identical code differs by here; null where that is not known.
     noise_floor: Option<NoiseFloorView>,
+    /// How both sides scale, and whether that changed; null where the metric counts no work of all
+    /// tasks together, and where the sides share no environment.
+    scaling: Option<ScalingCompared>,
     points: Vec<PointView>,
 }
 
@@ -79,7 +83,9 @@ struct PointView {
     responses((status = 200, description = "The verdict.", body = ComparisonView), Read),
 )]
 pub async fn show(State(app): State<App>, params: Params) -> Answer<Json<ComparisonView>> {
-    let Compared { curve, series, base, head, floor, comparison } = compared(&app, params).await?;
+    let compared = compared(&app, params).await?;
+    let scaling = compared.scaling();
+    let Compared { curve, series, base, head, floor, comparison, .. } = compared;
     Ok(Json(ComparisonView {
         curve: curve.id,
         metric: series.metric,
@@ -92,6 +98,7 @@ pub async fn show(State(app): State<App>, params: Params) -> Answer<Json<Compari
         environment: comparison.environment,
         environment_changes: comparison.environment_changes,
         set_aside: comparison.set_aside,
+        scaling,
         noise_floor: floor.of.map(NoiseFloorView::from),
     }))
 }
@@ -143,6 +150,21 @@ pub struct Compared {
     pub floor: Floor,
     /// The verdict.
     pub comparison: Comparison,
+    /// What was measured at the base and at the head.
+    runs: [Vec<Measurement>; 2],
+}
+
+impl Compared {
+    /// How both sides scale in the environment they were judged in; none where they share none.
+    fn scaling(&self) -> Option<ScalingCompared> {
+        let environment = self.comparison.environment?;
+        let applies = scaling::applies(self.series.unit, self.series.direction);
+        let here = |runs: &Vec<Measurement>| -> Vec<Measurement> {
+            runs.iter().filter(|run| run.environment == environment).cloned().collect()
+        };
+        let [base, head] = self.runs.each_ref().map(here);
+        applies.then(|| ScalingCompared::of(&base, &head))
+    }
 }
 
 /// Compares what the parameters ask for.
@@ -174,7 +196,8 @@ pub async fn compared(app: &App, mut params: Params) -> Result<Compared> {
     let differences: Vec<Difference> =
         comparison.environment_changes.iter().map(|one| one.difference.clone()).collect();
     comparison.rank(environments::ranked(&app.db, &differences).await?);
-    Ok(Compared { curve, series, base, head, floor, comparison })
+    let runs = [base_runs, head_runs];
+    Ok(Compared { curve, series, base, head, floor, comparison, runs })
 }
 
 async fn runs(

@@ -4,8 +4,9 @@ use serde::Serialize;
 use stats::interval::Interval;
 
 use super::values::Estimate;
-use crate::detect::scaling::{Fit, law};
+use crate::detect::scaling::{Change, Fit, Refusal, change, law};
 use crate::model::scaling::{FittedLaw, Scaling};
+use crate::model::step::Evidence;
 use crate::model::{EnvironmentId, Measurement};
 
 /// The Universal Scalability Law, or why there is none.
@@ -39,6 +40,73 @@ struct LawView {
     misfit: f64,
     /// Task counts left out, being far off.
     outliers: Vec<u32>,
+}
+
+/// How a curve scales at two revisions.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = ScalingComparison)]
+pub struct ScalingCompared {
+    base: SideView,
+    head: SideView,
+    /// Contention and coherency, each with a verdict of its own; empty where a side has no law.
+    changes: Vec<CoefficientView>,
+}
+
+/// The law of one side, or why there is none.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = ScalingSide)]
+struct SideView {
+    /// `contention 3.1 % (2.8–3.5), …`, or the reason.
+    words: String,
+    law: Option<LawView>,
+}
+
+/// One coefficient of both sides.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = ScalingChange)]
+struct CoefficientView {
+    /// `contention` or `coherency`.
+    coefficient: &'static str,
+    verdict: &'static str,
+    /// `regression: contention 3.1 % → 5.0 %`.
+    words: String,
+    base: f64,
+    head: f64,
+    evidence: Evidence,
+}
+
+impl ScalingCompared {
+    /// Of the measurements of one metric at both revisions.
+    pub fn of(base: &[Measurement], head: &[Measurement]) -> ScalingCompared {
+        let (base, head) = (law(base), law(head));
+        let changes = match (&base, &head) {
+            (Ok(base), Ok(head)) => change(base, head).iter().map(CoefficientView::from).collect(),
+            _ => Vec::new(),
+        };
+        ScalingCompared { base: base.into(), head: head.into(), changes }
+    }
+}
+
+impl From<Result<Fit, Refusal>> for SideView {
+    fn from(fitted: Result<Fit, Refusal>) -> SideView {
+        match fitted {
+            Ok(fit) => SideView { words: fit.words(), law: Some(LawView::from(fit)) },
+            Err(refusal) => SideView { words: refusal.words(), law: None },
+        }
+    }
+}
+
+impl From<&Change> for CoefficientView {
+    fn from(one: &Change) -> CoefficientView {
+        CoefficientView {
+            coefficient: one.coefficient.word(),
+            verdict: one.verdict.words(),
+            words: one.words(),
+            base: one.base,
+            head: one.head,
+            evidence: (&one.evidence).into(),
+        }
+    }
 }
 
 /// The law at one revision in one environment.

@@ -216,3 +216,29 @@ async fn a_change_without_earlier_builds_is_unconfirmed(pool: db::Pool) {
     assert!(points.iter().all(|point| point["unconfirmed"] == (point["verdict"] == "regression")));
     assert!(shown["words"].as_str().unwrap().contains("unconfirmed"), "{shown}");
 }
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn both_laws_of_scaling_and_their_change_are_in_the_answer(pool: db::Pool) {
+    let service = Service::on(pool);
+    let enrolled = service.registered("a").await;
+    let law = |contention: f64, tasks: u32| {
+        let n = f64::from(tasks);
+        100_000.0 * n / (1.0 + contention * (n - 1.0))
+    };
+    for (position, contention) in [(1, 0.03), (2, 0.10), (3, 0.03)] {
+        let points = [1, 2, 4, 8, 16]
+            .map(|tasks| a_point(tasks, &noisy(position, 1, law(contention, tasks))));
+        let report = a_report().on(&enrolled.machine).at(position).with_points(points.to_vec());
+        let kernel = if position == 3 { "6.10" } else { "6.9" };
+        service.accept(&enrolled, &report.in_environment("kernel.release", kernel).build()).await;
+    }
+    let shown = compare(&service, 1, 2).await["scaling"].clone();
+    let contention = |side: &str| shown[side]["law"]["contention"]["value"].as_f64().unwrap();
+    assert!((contention("base") - 0.03).abs() < 0.005, "{shown}");
+    assert!((contention("head") - 0.10).abs() < 0.005, "{shown}");
+    assert_eq!(shown["changes"][0]["coefficient"], "contention");
+    assert_eq!(shown["changes"][0]["verdict"], "regression");
+    assert_eq!(shown["changes"][1]["verdict"], "no change");
+    assert!(!shown["changes"][0]["evidence"]["inequalities"].as_array().unwrap().is_empty());
+    assert_eq!(compare(&service, 1, 3).await["scaling"], json!(null), "another environment");
+}

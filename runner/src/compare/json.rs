@@ -6,6 +6,7 @@ use stats::two_sides::PointJudgement;
 use super::curves::{Curve, CurvePoint, Unpaired};
 use super::files::Column;
 use super::floors::Aged;
+use super::json_scaling::{self, ScalingOut};
 use super::judge::{Against, Beside, Change, Judged};
 
 #[derive(Serialize)]
@@ -52,6 +53,8 @@ struct AgainstOut<'a> {
     words: String,
     environment_changes: &'a [Change],
     set_aside: &'a [String],
+    /// Null where the metric counts no work of all tasks together, or the points are no sweep.
+    scaling: Option<ScalingOut>,
     points: Vec<PointOut<'a>>,
 }
 
@@ -67,7 +70,7 @@ struct PointOut<'a> {
     ratio: Option<Ratio>,
     base_failures: &'a [String],
     head_failures: &'a [String],
-    evidence: EvidenceOut<'a>,
+    evidence: EvidenceOut,
     lkp: LkpOut,
     mmtests: Option<MmtestsOut>,
     counters_moved: Vec<MovedOut>,
@@ -93,18 +96,19 @@ struct Ratio {
     interval_95: Option<(f64, f64)>,
 }
 
+/// Why a verdict is what it is.
 #[derive(Serialize)]
-struct EvidenceOut<'a> {
-    used: &'a [f64],
-    set_aside: &'a [String],
-    notes: &'a [String],
-    inequalities: Vec<InequalityOut<'a>>,
+pub(super) struct EvidenceOut {
+    used: Vec<f64>,
+    set_aside: Vec<String>,
+    notes: Vec<String>,
+    inequalities: Vec<InequalityOut>,
     decided_by: Option<usize>,
 }
 
 #[derive(Serialize)]
-struct InequalityOut<'a> {
-    what: &'a str,
+struct InequalityOut {
+    what: String,
     left: f64,
     relation: &'static str,
     right: f64,
@@ -192,6 +196,7 @@ fn against<'a>(columns: &'a [Column], judged: &'a Judged, a: &'a Against) -> Aga
         words: a.headline(),
         environment_changes: &a.changes,
         set_aside: &a.set_aside,
+        scaling: json_scaling::of(&judged.curve, a.column),
         points: points
             .map(|((judgement, beside), point)| PointOut {
                 base_failures: &point.cells[0].failures,
@@ -204,7 +209,6 @@ fn against<'a>(columns: &'a [Column], judged: &'a Judged, a: &'a Against) -> Aga
 }
 
 fn point_out<'a>(judgement: &'a PointJudgement, beside: &Beside) -> PointOut<'a> {
-    let evidence = &judgement.evidence;
     PointOut {
         tasks: judgement.tasks,
         verdict: judgement.verdict.words(),
@@ -220,26 +224,29 @@ fn point_out<'a>(judgement: &'a PointJudgement, beside: &Beside) -> PointOut<'a>
         }),
         base_failures: &[],
         head_failures: &[],
-        evidence: EvidenceOut {
-            used: &evidence.used,
-            set_aside: &evidence.set_aside,
-            notes: &evidence.notes,
-            inequalities: evidence
-                .inequalities
-                .iter()
-                .map(|i| InequalityOut {
-                    what: &i.what,
-                    left: i.left,
-                    relation: i.relation,
-                    right: i.right,
-                    holds: i.holds,
-                })
-                .collect(),
-            decided_by: evidence.decided_by,
-        },
+        evidence: EvidenceOut::from(&judgement.evidence),
         lkp: lkp_out(&beside.lkp),
         mmtests: beside.mmtests.as_ref().and_then(mmtests_out),
         counters_moved: Vec::new(),
+    }
+}
+
+impl From<&stats::Evidence> for EvidenceOut {
+    fn from(evidence: &stats::Evidence) -> EvidenceOut {
+        let line = |line: &stats::Inequality| InequalityOut {
+            what: line.what.clone(),
+            left: line.left,
+            relation: line.relation,
+            right: line.right,
+            holds: line.holds,
+        };
+        EvidenceOut {
+            used: evidence.used.clone(),
+            set_aside: evidence.set_aside.clone(),
+            notes: evidence.notes.clone(),
+            inequalities: evidence.inequalities.iter().map(line).collect(),
+            decided_by: evidence.decided_by,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub mod files;
 pub mod floors;
 pub mod gate;
 pub mod json;
+mod json_scaling;
 pub mod judge;
 pub mod lkp;
 pub mod mmtests;

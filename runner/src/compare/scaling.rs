@@ -30,11 +30,7 @@ pub fn in_words(points: &[Point]) -> Option<String> {
 
 /// The lines of one head against the base; empty where no law applies.
 pub fn lines(columns: &[Column], judged: &Judged, against: &Against) -> String {
-    let curve = &judged.curve;
-    if !curve.primary || !applies(curve.unit, curve.direction) || curve.points.len() < LEAST_SWEEP {
-        return String::new();
-    }
-    let fits = [0, against.column].map(|column| fit(&points(curve, column), &Policy::default()));
+    let Some(fits) = fits(&judged.curve, against.column) else { return String::new() };
     let mut out = String::new();
     match &fits {
         [Err(base), Err(head)] if base == head => {
@@ -51,6 +47,14 @@ pub fn lines(columns: &[Column], judged: &Judged, against: &Against) -> String {
         }
     }
     out
+}
+
+/// The law of the base and of a head, or why there is none; nothing where no law applies.
+pub fn fits(curve: &Curve, column: usize) -> Option<[Result<Fit, Refusal>; 2]> {
+    let law_applies =
+        curve.primary && applies(curve.unit, curve.direction) && curve.points.len() >= LEAST_SWEEP;
+    let of = |column| fit(&points(curve, column), &Policy::default());
+    law_applies.then(|| [0, column].map(of))
 }
 
 fn of_side(fitted: &Result<Fit, Refusal>) -> String {
