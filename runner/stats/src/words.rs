@@ -54,6 +54,19 @@ pub fn figure(value: f64) -> String {
     format!("{sign}{magnitude:.digits$}")
 }
 
+/// Six significant digits, to be computed with: `351.835`, `0.000889654`, `1.20000e-12`.
+pub fn digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let magnitude = value.abs().log10().floor();
+    if !(-6.0..9.0).contains(&magnitude) {
+        return format!("{value:.5e}");
+    }
+    let decimals = (5.0 - magnitude).max(0.0) as usize;
+    format!("{value:.decimals$}")
+}
+
 /// `1 run`, `3 runs`.
 pub fn counted(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }

@@ -134,6 +134,17 @@ fn evidence(
         let note = format!("log p divided by {:.2} for autocorrelation", of.deflation);
         evidence.notes.push(note);
     }
+    let scale = words::digits(numbers.scale);
+    evidence.notes.push(format!("robust scale {scale}: {}", numbers.scale_of));
+    if numbers.is_of_few_points(policy) {
+        let (t, df, error) = numbers.student;
+        evidence.notes.push(format!(
+            "Student's t of the shift is {} ÷ {} = {}, with {df} degrees of freedom",
+            words::digits(numbers.shift()),
+            words::digits(error),
+            words::digits(t)
+        ));
+    }
     for (what, left, relation, right) in numbers.lines(policy) {
         evidence.require(what, left, relation, right);
     }

@@ -44,6 +44,10 @@ pub(super) struct Numbers {
     pub after: f64,
     /// Robust scale of both sides about their medians.
     pub scale: f64,
+    /// What that is.
+    pub scale_of: &'static str,
+    /// Student's statistic of the shift and its degrees of freedom, and the error it divides by.
+    pub student: (f64, f64, f64),
     /// ln p of the rank statistic, divided by the deflation.
     pub ln_p_rank: f64,
     /// ln p of Student's statistic with the robust scale, deflated.
@@ -82,6 +86,11 @@ impl Numbers {
         }
     }
 
+    /// Whether the few points of the shorter side decide, by Student's t.
+    pub(super) fn is_of_few_points(&self, policy: &Policy) -> bool {
+        self.ln_p_rank > policy.largest_p.ln() && self.few_points_suffice(policy)
+    }
+
     fn few_points_suffice(&self, policy: &Policy) -> bool {
         self.beyond >= policy.few_points
             && self.apart() <= self.most_apart()
@@ -109,14 +118,20 @@ impl Numbers {
             ("change in robust scales", self.scales(), ">=", policy.least_scales),
             ("2 ln likelihood of a step, over a straight line's", self.over_line, ">=", OVER_LINE),
         ];
-        if self.ln_p_rank > policy.largest_p.ln() && self.few_points_suffice(policy) {
-            let beyond = "points of the shorter side beyond halfway";
+        if self.is_of_few_points(policy) {
+            let beyond = "values of the shorter side beyond halfway to the other level";
+            let spikes = "chance that spikes are all there is, 0 while too few values tell";
             let scales = self.large_shift(policy);
             lines.extend([
                 (beyond, self.beyond as f64, ">=", policy.few_points as f64),
-                ("its other points", self.apart() as f64, "<=", self.most_apart() as f64),
-                ("large change in robust scales", self.scales(), ">=", scales),
-                ("chance that the points are spikes", self.spikes_p, "<=", SPIKES_P),
+                (
+                    "values of the shorter side that are not",
+                    self.apart() as f64,
+                    "<=",
+                    self.most_apart() as f64,
+                ),
+                ("change in robust scales, for so few values", self.scales(), ">=", scales),
+                (spikes, self.spikes_p, "<=", SPIKES_P),
                 ("log10 p of the shift by Student's t", self.ln_p_shift * log10, "<=", limit),
             ]);
         } else {
@@ -199,7 +214,7 @@ pub(super) fn numbers(of: Values, at: (usize, usize, usize), scratch: &mut Scrat
     distances.extend(left.iter().map(|v| (v - before).abs()));
     distances.extend(right.iter().map(|v| (v - after).abs()));
     let squares: f64 = distances.iter().map(|d| d * d).sum();
-    let scale = scale(of, distances);
+    let (scale, scale_of) = scale(of, distances);
     let mut numbers = Numbers {
         known: of.known.map(|known| known - left.len().min(right.len())),
         n: left.len(),
@@ -207,6 +222,8 @@ pub(super) fn numbers(of: Values, at: (usize, usize, usize), scratch: &mut Scrat
         before,
         after,
         scale,
+        scale_of,
+        student: (0.0, 0.0, 0.0),
         ln_p_rank: rank::ln_p_of_sorted(left, right) / of.deflation,
         ln_p_shift: 0.0,
         spikes_p: 0.0,
@@ -214,7 +231,7 @@ pub(super) fn numbers(of: Values, at: (usize, usize, usize), scratch: &mut Scrat
         ln_p_modes: None,
         over_line: over_line(of, (a, k, b), (before, after), scale),
     };
-    numbers.ln_p_shift = ln_p_shift(&numbers, squares) / of.deflation;
+    numbers.ln_p_shift = ln_p_shift(&mut numbers, squares) / of.deflation;
     spikes_p(&mut numbers, left, right);
     if let Some(modes) = of.modes
         && (numbers.shift() - modes.gap).abs() < NEAR_GAP * modes.gap
@@ -234,17 +251,27 @@ fn sort_into(sorted: &mut Vec<f64>, values: &[f64]) {
 
 /// 1.4826 · MAD of the deviations, or their mean distance where most are equal; never less than the
 /// runs' own samples allow, and on short sides not much less than the series' local scale.
-fn scale(of: Values, distances: &mut [f64]) -> f64 {
+fn scale(of: Values, distances: &mut [f64]) -> (f64, &'static str) {
     let n = distances.len();
     let mean = distances.iter().sum::<f64>() / n as f64;
     let mad = order::median_in_place(distances).unwrap_or(0.0) * robust::MAD_TO_SD;
-    let own = if mad > 0.0 { mad } else { mean * (std::f64::consts::PI / 2.0).sqrt() };
+    let own = match mad > 0.0 {
+        true => (mad, "1.4826 times the median distance of the values from their side's median"),
+        false => (
+            mean * (std::f64::consts::PI / 2.0).sqrt(),
+            "1.2533 times the mean distance of the values from their side's median",
+        ),
+    };
     let lean = if n < SHORT { 0.7 * of.local_scale } else { 0.0 };
-    own.max(of.within).max(lean)
+    let others = [
+        (of.within, "what the samples within runs allow one value, more than the values differ by"),
+        (lean, "0.7 times that of neighbouring values, for sides so short"),
+    ];
+    others.into_iter().fold(own, |most, other| if other.0 > most.0 { other } else { most })
 }
 
 /// Student's t of the shift. On few values their plain deviation counts where it is larger.
-fn ln_p_shift(numbers: &Numbers, squares: f64) -> f64 {
+fn ln_p_shift(numbers: &mut Numbers, squares: f64) -> f64 {
     let (n, m) = (numbers.n as f64, numbers.m as f64);
     let df = n + m - 2.0;
     if df < 1.0 || numbers.shift() == 0.0 {
@@ -253,7 +280,9 @@ fn ln_p_shift(numbers: &Numbers, squares: f64) -> f64 {
     let sd = if numbers.n + numbers.m < SHORT { (squares / df).sqrt() } else { 0.0 };
     let error = numbers.scale.max(sd) * (1.0 / n + 1.0 / m).sqrt();
     // The median's error exceeds the mean's by about a quarter.
-    let t = numbers.shift() / (1.25 * error);
+    let error = 1.25 * error;
+    let t = numbers.shift() / error;
+    numbers.student = (t, df.min(60.0), error);
     let p = 2.0 * special::student_cdf(-t, df.min(60.0));
     if p.is_nan() { 0.0 } else { p.max(f64::MIN_POSITIVE).ln() }
 }

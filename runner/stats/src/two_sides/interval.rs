@@ -4,7 +4,7 @@ use super::builds::Builds;
 use super::units::{Unit, Units, pooled_sd};
 use super::{BETWEEN_TO_WITHIN, LEAN_BELOW_DF};
 use crate::interval::hodges_lehmann;
-use crate::{Sample, order, robust, special, summary};
+use crate::{Sample, order, robust, special, summary, words};
 
 /// A run further than this many robust deviations from its side's median is wild: it would carry
 /// the mean, and the deviation with it.
@@ -26,7 +26,7 @@ pub(super) enum Method {
     /// Inverts the Mann–Whitney test: no assumption on the noise, needs enough runs.
     Rank,
     /// Shift ± Student's t · error.
-    Student { shift: f64, error: f64, df: f64 },
+    Student { shift: f64, error: f64, df: f64, of: &'static str },
 }
 
 /// Estimate and interval of head − base on the scale of the units.
@@ -78,8 +78,8 @@ impl Method {
             return Some(Method::Rank);
         }
         let (base, head) = (Sample::new(&units.base)?, Sample::new(&units.head)?);
-        let (error, df) = error(units, typical)?;
-        Some(Method::Student { shift: summary::mean(head) - summary::mean(base), error, df })
+        let (error, df, of) = error(units, typical)?;
+        Some(Method::Student { shift: summary::mean(head) - summary::mean(base), error, df, of })
     }
 
     /// None when the numbers overflow.
@@ -90,7 +90,9 @@ impl Method {
                 let error = builds.error().max(units.within_error);
                 Estimate::around(builds.shift(), quantile(builds.df()) * error)
             }
-            Method::Student { shift, error, df } => Estimate::around(*shift, quantile(*df) * error),
+            Method::Student { shift, error, df, .. } => {
+                Estimate::around(*shift, quantile(*df) * error)
+            }
             Method::Rank => {
                 let (base, head) = (Sample::new(&units.base)?, Sample::new(&units.head)?);
                 let found = hodges_lehmann(base, head, level);
@@ -99,6 +101,21 @@ impl Method {
             }
         };
         [found.shift, found.low, found.high].iter().all(|v| v.is_finite()).then_some(found)
+    }
+
+    /// The figures an interval of Student's t is computed from, to be checked by hand.
+    pub fn figures(&self, logarithmic: bool, level: f64) -> Option<String> {
+        let Method::Student { shift, error, df, of } = self else { return None };
+        let quantile = special::student_quantile(0.5 + level / 2.0, *df);
+        Some(format!(
+            "{}, means: {}; standard error {} {of}; Student's t at {:.1} %, {df} degrees of freedom: \
+             {}",
+            if logarithmic { "ln head − ln base" } else { "head − base" },
+            words::digits(*shift),
+            words::digits(*error),
+            100.0 * level,
+            words::digits(quantile)
+        ))
     }
 
     pub const fn note(&self) -> &'static str {
@@ -125,7 +142,7 @@ fn has_wild_run(units: &Units) -> bool {
 /// than the samples within them allow, and with few runs never less than sqrt((2·typical² +
 /// df·sd²) / (2 + df)), typical being the curve's. Samples: widened by the variation between builds
 /// that a single build cannot show, and never less than what the runs show.
-fn error(units: &Units, typical: Option<f64>) -> Option<(f64, f64)> {
+fn error(units: &Units, typical: Option<f64>) -> Option<(f64, f64, &'static str)> {
     let (own, df) = pooled_sd(&units.base, &units.head)?;
     let lean = |typical: f64| ((2.0 * typical.powi(2) + df * own.powi(2)) / (2.0 + df)).sqrt();
     let sd = match typical {
@@ -133,12 +150,18 @@ fn error(units: &Units, typical: Option<f64>) -> Option<(f64, f64)> {
         _ => own,
     };
     let seen = sd * (1.0 / units.base.len() as f64 + 1.0 / units.head.len() as f64).sqrt();
-    let error = match units.unit {
-        Unit::Run => seen.max(units.within_error),
+    let (error, of) = match units.unit {
+        Unit::Run if units.within_error > seen => {
+            (units.within_error, "of the samples within runs, more than the runs differ by")
+        }
+        Unit::Run => (seen, "of the runs"),
         Unit::Sample => {
             let widened = seen * (1.0 + BETWEEN_TO_WITHIN * BETWEEN_TO_WITHIN).sqrt();
-            widened.max(units.between_error.unwrap_or(0.0))
+            match units.between_error.filter(|&between| between > widened) {
+                Some(between) => (between, "of the runs' means, more than their samples allow"),
+                None => (widened, "of the samples, √17 times for builds that were not seen"),
+            }
         }
     };
-    Some((error, df))
+    Some((error, df, of))
 }

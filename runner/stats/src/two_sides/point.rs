@@ -43,7 +43,8 @@ pub(super) fn judge(
         return judged;
     };
     found.fill_ratio(&mut judged);
-    found.note(&mut judged.evidence.notes);
+    let level = judged.level;
+    found.note(&mut judged.evidence.notes, level);
     judged.verdict = found.verdict(sides, &mut judged, direction, policy);
     judged
 }
@@ -69,9 +70,10 @@ impl Found {
         }
     }
 
-    fn note(&self, notes: &mut Vec<String>) {
+    fn note(&self, notes: &mut Vec<String>, level: f64) {
         notes.push(self.method.note().to_owned());
         let units = &self.units;
+        notes.extend(self.method.figures(units.logarithmic, level));
         match self.method {
             Method::Builds(builds) => notes.extend(builds.notes(units.logarithmic)),
             _ if units.unit == Unit::Run && units.base.len().min(units.head.len()) < 5 => {
@@ -122,7 +124,7 @@ impl Found {
         let level = 100.0 * judged.level;
         let evidence = &mut judged.evidence;
         evidence.require(
-            format!("nearer end of the {level:.3} % interval, away from no change"),
+            format!("nearer end of the {level:.1} % interval, away from no change"),
             self.wide.nearer(),
             ">",
             0.0,
