@@ -196,6 +196,7 @@ fn across_environments(
             if across == Across::No {
                 (point.ratio, point.interval_95) = (None, None);
                 point.evidence.inequalities.clear();
+                point.evidence.notes.clear();
             }
         }
         comparison.all_the_same = (across == Across::Asked).then(|| judgement.words.clone());
