@@ -162,7 +162,7 @@ impl Service {
             options.connect_lazy("postgres://nobody@127.0.0.1:1/none").expect("a good address")
         };
         let config = Arc::new(Config::for_testing(std::path::Path::new("/nonexistent")));
-        let router = router(App { db: pool, clock: Clock::system(), config });
+        let router = router(App::new(pool, Clock::system(), config));
         Service { runtime, router }
     }
 }

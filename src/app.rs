@@ -9,12 +9,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use sqlx::PgPool;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tower_http::compression::CompressionLayer;
 use tower_http::trace::TraceLayer;
 
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::ingest::Gate;
 use crate::worker::Worker;
 
 /// How long requests in flight may still take once the service is told to stop.
@@ -29,6 +30,18 @@ pub struct App {
     pub clock: Clock,
     /// Settings.
     pub config: Arc<Config>,
+    /// Room for uploads.
+    pub gate: Gate,
+    /// Rung when curves became due in this process; other processes' the worker finds by looking.
+    pub due: Arc<Notify>,
+}
+
+impl App {
+    /// On this database.
+    pub fn new(db: PgPool, clock: Clock, config: Arc<Config>) -> App {
+        let gate = Gate::of(config.database_connections);
+        App { db, clock, config, gate, due: Arc::default() }
+    }
 }
 
 /// Every route: the API below `/api/v1`, pages, static files, `/health`. Requests are logged at the

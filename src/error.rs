@@ -54,6 +54,18 @@ pub enum Error {
         /// The limit, bytes after decompression.
         limit: usize,
     },
+    /// As much is being stored as the service can take; the same again a little later will do.
+    #[error("the service is busy; nothing was stored, send it again in {after_s} s")]
+    Busy {
+        /// Seconds to wait.
+        after_s: u32,
+    },
+    /// The database cannot be reached now.
+    #[error("the database does not answer now; nothing was changed, try again in {after_s} s")]
+    Unavailable {
+        /// Seconds to wait.
+        after_s: u32,
+    },
     /// Contradicts what is stored.
     #[error("{detail}")]
     Conflict {
@@ -91,7 +103,23 @@ impl Error {
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Error {
-        Error::Internal(error.into())
+        if !is_outage(&error) {
+            return Error::Internal(error.into());
+        }
+        tracing::warn!(%error, "the database does not answer");
+        Error::Unavailable { after_s: 2 }
+    }
+}
+
+/// Whether the database is away, going away, coming up or out of connections.
+fn is_outage(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => true,
+        sqlx::Error::Database(database) => {
+            let code = database.code().unwrap_or_default();
+            matches!(&*code, "57P01" | "57P02" | "57P03" | "53300" | "08006")
+        }
+        _ => false,
     }
 }
 

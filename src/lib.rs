@@ -2,10 +2,10 @@
 //!
 //! [`api`] receives a report, [`ingest`] turns it into rows and due marks in one transaction,
 //! [`detect`] finds steps in the series that are due, [`alert`] groups them into incidents and
-//! queues messages, [`mail`] sends them, [`worker`] drives those three, and [`pages`] and [`api`]
-//! read it all back. [`account`] knows who may; [`import`] makes reports of what other tools
-//! measured. [`cli`] starts it all. All SQL is in [`db`]; nouns are in [`model`]; the only clock is
-//! [`clock`].
+//! queues messages, [`mail`] sends them, [`worker`] drives those three and [`upkeep`], and [`pages`]
+//! and [`api`] read it all back. [`account`] knows who may; [`import`] makes reports of what other
+//! tools measured. [`cli`] starts it all. All SQL is in [`db`]; nouns are in [`model`]; the only clock
+//! is [`clock`].
 #![forbid(unsafe_code)]
 
 pub mod account;
@@ -27,6 +27,7 @@ pub mod model;
 pub mod pages;
 pub mod postgres;
 pub mod up;
+pub mod upkeep;
 pub mod worker;
 
 /// All migrations, compiled in; the one migrator of program and tests.

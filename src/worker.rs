@@ -5,6 +5,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use time::OffsetDateTime;
 
 use crate::alert;
 use crate::app::App;
@@ -13,9 +14,13 @@ use crate::db::due::Due;
 use crate::detect;
 use crate::mail::{self, Sent, Transport};
 use crate::model::CurveId;
+use crate::upkeep;
 
 /// Wait between looks at the database when there is nothing to do.
 const IDLE: Duration = Duration::from_millis(500);
+
+/// Other curves that are judged in one transaction with the first.
+const BESIDE: i64 = 63;
 
 /// Wait after the database failed to answer.
 const TROUBLE: Duration = Duration::from_secs(5);
@@ -23,8 +28,8 @@ const TROUBLE: Duration = Duration::from_secs(5);
 /// What one step did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Did {
-    /// Judged a curve and stored what came of it.
-    Judged(CurveId),
+    /// Judged curves of one machine and project and stored what came of it.
+    Judged(Vec<CurveId>),
     /// Could not judge a curve; it stands at the end of the queue now.
     Postponed(CurveId, String),
     /// Handled the message of this event.
@@ -84,12 +89,16 @@ impl Worker {
     /// Works until `stop` completes; a unit once begun is finished.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
+        let mut kept_up_at = None;
         loop {
             // On a task of its own: a fault in one unit must not end the worker.
             let unit = self.clone();
             let did = tokio::spawn(async move { unit.step().await }).await;
             let pause = match did.context("a unit of work died").flatten() {
-                Ok(Did::Nothing) => Some(IDLE),
+                Ok(Did::Nothing) => {
+                    self.keep_up(&mut kept_up_at).await;
+                    Some(IDLE)
+                }
                 Ok(did) => {
                     report(&did);
                     matches!(did, Did::Postponed(..)).then_some(TROUBLE)
@@ -102,43 +111,94 @@ impl Worker {
             tokio::select! {
                 biased;
                 () = &mut stop => return,
-                () = tokio::time::sleep(pause.unwrap_or_default()) => {}
+                () = self.pause(pause) => {}
             }
         }
     }
 
+    /// Looks after what is due now and then, where nobody looked for a while.
+    async fn keep_up(&self, at: &mut Option<OffsetDateTime>) {
+        let now = self.app.clock.now();
+        if at.is_some_and(|at| now - at < upkeep::EVERY / 2) {
+            return;
+        }
+        *at = Some(now);
+        match upkeep::run_if_due(&self.app).await {
+            Ok(None) => {}
+            Ok(Some(done)) => tracing::info!(
+                partitions = done.partitions,
+                thinned = done.thinned,
+                "looked after storage"
+            ),
+            Err(error) => tracing::warn!(%error, "storage cannot be looked after now"),
+        }
+    }
+
+    /// Waits; idle only until something is due.
+    async fn pause(&self, length: Option<Duration>) {
+        match length {
+            None => {}
+            Some(IDLE) => {
+                let _ = tokio::time::timeout(IDLE, self.app.due.notified()).await;
+            }
+            Some(length) => tokio::time::sleep(length).await,
+        }
+    }
+
+    /// Judges the curve that waits longest and others of its machine with it; when that fails, the
+    /// one alone, so that it holds up no other.
     async fn judge_next(&self) -> Result<Option<Did>> {
-        let mut transaction = self.app.db.begin().await?;
-        let Some(due) = db::due::claim_next(&mut transaction).await? else { return Ok(None) };
-        match self.judge(&mut transaction, due).await {
-            Ok(()) => {
-                transaction.commit().await?;
-                Ok(Some(Did::Judged(due.curve)))
+        for beside in [BESIDE, 0] {
+            let mut transaction = self.app.db.begin().await?;
+            let Some(first) = db::due::claim_next(&mut transaction).await? else {
+                return Ok(None);
+            };
+            let mut dues = vec![first];
+            if beside > 0 {
+                dues.extend(db::due::claim_beside(&mut transaction, first, beside).await?);
             }
-            Err(error) => {
-                transaction.rollback().await?;
-                let mut connection = self.app.db.acquire().await?;
-                db::due::postpone(&mut connection, due, self.app.clock.now()).await?;
-                Ok(Some(Did::Postponed(due.curve, format!("{error:#}"))))
+            match self.judge(&mut transaction, &dues).await {
+                Ok(()) => {
+                    transaction.commit().await?;
+                    return Ok(Some(Did::Judged(dues.iter().map(|due| due.curve).collect())));
+                }
+                Err(_) if dues.len() > 1 => transaction.rollback().await?,
+                Err(error) => {
+                    transaction.rollback().await?;
+                    let mut connection = self.app.db.acquire().await?;
+                    db::due::postpone(&mut connection, first, self.app.clock.now()).await?;
+                    return Ok(Some(Did::Postponed(first.curve, format!("{error:#}"))));
+                }
             }
         }
+        Ok(None)
     }
 
-    async fn judge(&self, connection: &mut db::Connection, due: Due) -> Result<()> {
-        let judged = detect::judge(connection, due).await?;
-        alert::apply(connection, due, &judged.found, self.app.clock.now()).await?;
-        db::noise::replace_builds(connection, due.machine, due.curve, &judged.noise).await?;
-        let effects = &judged.effects;
-        db::environment::replace_effects(connection, due.machine, due.curve, effects).await?;
-        let curve = (due.machine, due.curve);
-        db::scaling::replace(connection, curve, &judged.known_laws, &judged.laws).await?;
-        Ok(db::due::delete(connection, due).await?)
+    async fn judge(&self, connection: &mut db::Connection, dues: &[Due]) -> Result<()> {
+        let Some(machine) = dues.first().map(|due| due.machine) else { return Ok(()) };
+        let curves: Vec<CurveId> = dues.iter().map(|due| due.curve).collect();
+        let judged = detect::judge(connection, dues).await?;
+        let found: Vec<_> =
+            dues.iter().copied().zip(judged.iter().map(|one| one.found.as_slice())).collect();
+        alert::apply(connection, &found, self.app.clock.now()).await?;
+        let of_curves = || curves.iter().copied().zip(&judged);
+        let noise: Vec<_> =
+            of_curves().flat_map(|(of, one)| one.noise.iter().map(move |n| (of, n))).collect();
+        db::noise::replace_builds(connection, machine, &curves, &noise).await?;
+        let effects: Vec<_> =
+            of_curves().flat_map(|(of, one)| one.effects.iter().map(move |e| (of, e))).collect();
+        db::environment::replace_effects(connection, machine, &curves, &effects).await?;
+        for (curve, one) in of_curves() {
+            let curve = (machine, curve);
+            db::scaling::replace(connection, curve, &one.known_laws, &one.laws).await?;
+        }
+        Ok(db::due::delete(connection, machine, &curves).await?)
     }
 }
 
 fn report(did: &Did) {
     match did {
-        Did::Judged(curve) => tracing::debug!(%curve, "judged"),
+        Did::Judged(curves) => tracing::debug!(curves = curves.len(), "judged"),
         Did::Postponed(curve, error) => tracing::error!(%curve, error, "a curve cannot be judged"),
         Did::Message(event, Sent::To(place)) => tracing::info!(event, place, "mailed"),
         Did::Message(event, Sent::Failed(error)) => tracing::warn!(event, error, "mail waits"),

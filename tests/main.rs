@@ -20,3 +20,4 @@ mod migrations;
 mod pages;
 mod postgres;
 mod up;
+mod upkeep;

@@ -1,9 +1,17 @@
 //! What the benchmarks share: a database of their own on the server of `DATABASE_URL`, the built
 //! service on it, and HTTP over one kept connection.
 
+// Each benchmark uses its own part.
+#![allow(dead_code)]
+
+pub mod copy;
+pub mod load;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use sqlx::{Connection as _, PgConnection};
@@ -128,7 +136,7 @@ impl Http {
         let mut line = String::new();
         self.stream.read_line(&mut line)?;
         let status = line.split(' ').nth(1).context("no status line")?.parse()?;
-        let mut length = None;
+        let (mut length, mut chunked) = (None, false);
         loop {
             line.clear();
             self.stream.read_line(&mut line)?;
@@ -136,12 +144,62 @@ impl Http {
             if name.eq_ignore_ascii_case("content-length") {
                 length = Some(value.parse::<usize>()?);
             }
+            chunked |= name.eq_ignore_ascii_case("transfer-encoding");
         }
-        let Some(length) = length else { bail!("an answer without its length") };
-        let mut answer = vec![0; length];
-        self.stream.read_exact(&mut answer)?;
+        let mut answer = Vec::new();
+        match length {
+            Some(length) => self.read_exactly(length, &mut answer)?,
+            None if chunked => self.read_chunks(&mut answer)?,
+            None => bail!("an answer without its length"),
+        }
         Ok((status, answer))
     }
+
+    fn read_exactly(&mut self, length: usize, answer: &mut Vec<u8>) -> Result<()> {
+        let begin = answer.len();
+        answer.resize(begin + length, 0);
+        Ok(self.stream.read_exact(&mut answer[begin..])?)
+    }
+
+    fn read_chunks(&mut self, answer: &mut Vec<u8>) -> Result<()> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            let length = usize::from_str_radix(line.trim_end(), 16)?;
+            self.read_exactly(length, answer)?;
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            if length == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Seconds until every request, head and body, was acknowledged over so many connections.
+pub fn upload(server: &Server, connections: usize, requests: &[(&str, Vec<u8>)]) -> Result<f64> {
+    let next = AtomicUsize::new(0);
+    let send_all = || -> Result<()> {
+        let mut http = Http::connect(server.address())?;
+        while let Some((head, body)) = requests.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (status, answer) = http.send(head, body)?;
+            ensure!(status == 201, "{status}: {}", String::from_utf8_lossy(&answer));
+        }
+        Ok(())
+    };
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        let senders: Vec<_> = (0..connections).map(|_| scope.spawn(send_all)).collect();
+        senders.into_iter().try_for_each(|sender| sender.join().expect("no sender panics"))
+    })?;
+    Ok(began.elapsed().as_secs_f64())
+}
+
+/// The figure below which this share of some figures lie.
+pub fn quantile(figures: &mut [f64], share: f64) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[((figures.len() as f64 * share).ceil() as usize).clamp(1, figures.len()) - 1]
 }
 
 /// Middle of some figures.

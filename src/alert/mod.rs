@@ -9,6 +9,7 @@ mod reconcile;
 mod role;
 mod tell;
 pub mod triage;
+mod unsettled;
 pub mod words;
 
 use anyhow::Result;
@@ -17,26 +18,40 @@ use time::OffsetDateTime;
 
 use crate::db::due::Due;
 use crate::db::{self, Connection};
+use crate::model::CurveId;
 use crate::model::step::{Found, StandingStep};
 use reconcile::Action;
 
-/// Stores what was found in the curve and settles the incidents it bears on.
+/// Stores what was found in curves of one machine and project, and settles the incidents it bears
+/// on.
 ///
 /// # Errors
 /// When the database refuses; nothing is kept then, by the caller's transaction.
 pub async fn apply(
     connection: &mut Connection,
-    due: Due,
-    found: &[Found],
+    found: &[(Due, &[Found])],
     now: OffsetDateTime,
 ) -> Result<()> {
-    db::incident::lock_project(connection, due.project).await?;
-    let before = db::step::list_standing_of_curve(connection, due).await?;
-    for action in reconcile::reconcile(&before, found) {
-        store(connection, due, action, now).await?;
+    let Some((first, _)) = found.first() else { return Ok(()) };
+    db::incident::lock_project(connection, first.project).await?;
+    let curves: Vec<CurveId> = found.iter().map(|(due, _)| due.curve).collect();
+    let (machine, project) = (first.machine, first.project);
+    let before = db::step::list_standing_of_curves(connection, machine, project, &curves).await?;
+    for (due, found) in found {
+        let standing: Vec<StandingStep> =
+            before.iter().filter(|step| step.curve == due.curve).cloned().collect();
+        for action in reconcile::reconcile(&standing, found) {
+            store(connection, *due, action, now).await?;
+        }
     }
-    let after = db::step::list_standing_of_curve(connection, due).await?;
-    group::settle(connection, due.project, &before, &after, now).await
+    let after = match before.is_empty() && found.iter().all(|(_, found)| found.is_empty()) {
+        true => Vec::new(),
+        false => db::step::list_standing_of_curves(connection, machine, project, &curves).await?,
+    };
+    if unsettled::is_settled(&before, &after) {
+        return Ok(());
+    }
+    group::settle(connection, project, &before, &after, now).await
 }
 
 async fn store(
@@ -49,6 +64,8 @@ async fn store(
         Action::Add(new) => {
             db::step::insert(connection, due.machine, new, now).await?;
         }
+        // The same levels to the last digit rest on the same values.
+        Action::Renew(old, new) if unsettled::is_unchanged(old, new) => {}
         Action::Renew(old, new) => {
             db::step::update(connection, due.machine, old.id, new).await?;
         }

@@ -13,6 +13,21 @@ use crate::model::incident::State;
 use crate::model::step::StandingStep;
 use crate::model::triage::Target;
 
+/// The last of these steps that is later in the step's series, when its level makes up for it.
+pub(super) fn step_back<'a>(
+    step: &StandingStep,
+    steps: impl Iterator<Item = &'a StandingStep>,
+) -> Option<&'a StandingStep> {
+    let later = |other: &&StandingStep| {
+        (other.machine, other.series, other.environment)
+            == (step.machine, step.series, step.environment)
+            && other.bad.rank > step.bad.rank
+    };
+    let last = steps.filter(later).max_by_key(|other| other.bad.rank)?;
+    let share = (last.after - step.after) / (step.before - step.after);
+    (share >= policy::RETURNED_SHARE).then_some(last)
+}
+
 impl Settling {
     /// Merges open incidents whose ranges late data made overlap, the younger into the older one.
     /// Two that have a step of the same series have two causes.
@@ -123,15 +138,7 @@ impl Settling {
 
     /// The last later step of the series, when its level makes up for this one.
     fn step_back(&self, step: &StandingStep) -> Option<&StandingStep> {
-        let later = |other: &&StandingStep| {
-            (other.machine, other.series, other.environment)
-                == (step.machine, step.series, step.environment)
-                && other.bad.rank > step.bad.rank
-        };
-        let steps = self.steps.iter().chain(&self.opposite);
-        let last = steps.filter(later).max_by_key(|other| other.bad.rank)?;
-        let share = (last.after - step.after) / (step.before - step.after);
-        (share >= policy::RETURNED_SHARE).then_some(last)
+        step_back(step, self.steps.iter().chain(&self.opposite))
     }
 
     /// Takes an incident to another state, as data ask.

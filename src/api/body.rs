@@ -7,10 +7,10 @@ use anyhow::Context as _;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
-use flate2::read::MultiGzDecoder;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
+use super::encoding::Encoding;
 use crate::error::{Error, Result};
 
 /// Most bytes that are read and thrown away after a refusal, so that a client which is still
@@ -31,31 +31,23 @@ where
     T: DeserializeOwned,
     R: Send + 'static,
 {
-    let gzip = check_type(request.headers())?;
+    check_type(request.headers(), &["application/json"])?;
+    let encoding = Encoding::of(request.headers())?;
     let bytes = collect(request.into_body(), limit).await?;
-    let work = move || {
-        let bytes = if gzip { inflate(&bytes, limit)? } else { bytes };
-        digest(parse(&bytes)?)
-    };
+    let work = move || digest(parse(&content(encoding, bytes, limit)?)?);
     tokio::task::spawn_blocking(work).await.context("the thread that read a body died")?
 }
 
-/// Whether the body is gzip; refuses types and encodings that are not read.
-fn check_type(headers: &HeaderMap) -> Result<bool> {
-    let value = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    let media_type = value(header::CONTENT_TYPE).unwrap_or_default();
+/// Refuses a body of another media type.
+pub(super) fn check_type(headers: &HeaderMap, allowed: &[&str]) -> Result<()> {
+    let value = headers.get(header::CONTENT_TYPE);
+    let media_type = value.map_or("", |value| value.to_str().unwrap_or_default());
     let essence = media_type.split(';').next().unwrap_or_default().trim();
-    if !essence.eq_ignore_ascii_case("application/json") {
-        let problem = format!("Content-Type is `{media_type}`, not application/json");
-        return Err(Error::UnsupportedMedia(problem));
+    if allowed.iter().any(|allowed| essence.eq_ignore_ascii_case(allowed)) {
+        return Ok(());
     }
-    match value(header::CONTENT_ENCODING).map(str::trim) {
-        None | Some("identity") => Ok(false),
-        Some(encoding) if encoding.eq_ignore_ascii_case("gzip") => Ok(true),
-        Some(encoding) => Err(Error::UnsupportedMedia(format!(
-            "Content-Encoding is `{encoding}`, neither gzip nor identity"
-        ))),
-    }
+    let problem = format!("Content-Type is `{media_type}`, not {}", allowed.join(" or "));
+    Err(Error::UnsupportedMedia(problem))
 }
 
 async fn collect(mut body: Body, limit: usize) -> Result<Vec<u8>> {
@@ -82,18 +74,25 @@ async fn drain(mut body: Body) {
     }
 }
 
-fn inflate(bytes: &[u8], limit: usize) -> Result<Vec<u8>> {
-    let mut inflated = Vec::new();
-    MultiGzDecoder::new(bytes).take(limit as u64 + 1).read_to_end(&mut inflated).map_err(
-        |error| Error::Malformed {
-            code: "malformed_gzip",
-            detail: format!("the body is not gzip as Content-Encoding says: {error}"),
-        },
-    )?;
-    if inflated.len() > limit { Err(Error::TooLarge { limit }) } else { Ok(inflated) }
+fn content(encoding: Encoding, bytes: Vec<u8>, limit: usize) -> Result<Vec<u8>> {
+    if encoding == Encoding::Identity {
+        return Ok(bytes);
+    }
+    let mut content = Vec::with_capacity(bytes.len().saturating_mul(4).min(limit));
+    encoding
+        .reader(bytes.as_slice())
+        .take(limit as u64 + 1)
+        .read_to_end(&mut content)
+        .map_err(|error| encoding.malformed(&error))?;
+    if content.len() > limit { Err(Error::TooLarge { limit }) } else { Ok(content) }
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+/// JSON → one of our types. To know the path costs time, so it is asked for only when something is
+/// wrong.
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    if let Ok(value) = serde_json::from_slice(bytes) {
+        return Ok(value);
+    }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (path, inner) = (error.path().to_string(), error.inner());

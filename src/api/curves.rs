@@ -1,6 +1,6 @@
 //! Curves: listed, and one with its points at each revision.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::Json;
 use axum::extract::State;
@@ -19,7 +19,7 @@ use crate::db;
 use crate::detect::middle::middle;
 use crate::detect::scaling;
 use crate::error::Error;
-use crate::model::{Curve, CurveId, Measurement, Series};
+use crate::model::{Curve, CurveId, Measurement, RevisionId, Series};
 
 /// The points of one workload that differ only in task count.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -150,9 +150,15 @@ pub async fn show(
         branch: branch.as_ref().map(|branch| branch.id),
         ..Default::default()
     };
-    let measurements = db::history::list(&app.db, &curve, &filter, true).await?;
+    let mut measurements = db::history::list(&app.db, &curve, &filter, false).await?;
+    let pooled = with_samples(&measurements);
+    measurements.retain(|one| !pooled.contains(&one.revision));
+    let pooled: Vec<RevisionId> = pooled.into_iter().collect();
+    let filter = db::history::Filter { revisions: Some(&pooled), ..filter };
+    let pooled = db::history::list(&app.db, &curve, &filter, true).await?;
     let scaling = scaling::applies(shown.unit, shown.direction);
-    let scaling = scaling.then(|| ScalingView::of_newest(&measurements)).flatten();
+    let scaling = scaling.then(|| ScalingView::of_newest(&pooled)).flatten();
+    measurements.extend(pooled);
     let mut laws = match shown.primary {
         true => db::scaling::list(&app.db, curve.machine, id).await?,
         false => Vec::new(),
@@ -180,6 +186,15 @@ pub fn metric_of<'a>(series: &'a [Series], name: Option<&str>) -> Result<&'a Ser
     found.ok_or(Error::NotFound("metric"))
 }
 
+/// The revisions of which every sample is needed: the newest, through which the law is laid, and
+/// those where the samples of several runs are one point.
+fn with_samples(measurements: &[Measurement]) -> BTreeSet<RevisionId> {
+    let newest = measurements.iter().max_by_key(|one| (one.rank, &one.commit));
+    let mut seen = BTreeSet::new();
+    let again = measurements.iter().filter(|one| !seen.insert((one.revision, one.tasks)));
+    again.chain(newest).map(|one| one.revision).collect()
+}
+
 /// Runs by task count.
 type ByTasks = BTreeMap<i32, Vec<Measurement>>;
 
@@ -201,7 +216,11 @@ fn by_revision(measurements: Vec<Measurement>) -> Vec<RevisionView> {
 
 fn point(tasks: i32, runs: &[Measurement]) -> Option<PointView> {
     let samples: Vec<f64> = runs.iter().flat_map(|run| &run.samples).copied().collect();
-    let (median, interval) = middle(&samples)?;
+    let (median, interval) = match runs {
+        [one] if one.samples.is_empty() => (one.summary.median, one.interval),
+        _ => middle(&samples)?,
+    };
     let interval = interval.map(|(low, high)| Estimate::from((median, low, high)));
-    Some(PointView { tasks, runs: runs.len(), samples: samples.len(), median, interval })
+    let samples = runs.iter().map(|run| run.summary.n).sum();
+    Some(PointView { tasks, runs: runs.len(), samples, median, interval })
 }

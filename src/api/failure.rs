@@ -19,11 +19,18 @@ impl<E: Into<Error>> From<E> for Failure {
     }
 }
 
+impl Failure {
+    /// What is said; also where it is a part of an answer.
+    pub fn problem(self) -> Problem {
+        problem_of(status(&self.0), self.0)
+    }
+}
+
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let status = status(&self.0);
         let retry_after = retry_after(&self.0);
-        let mut answer = (status, Json(problem_of(status, self.0))).into_response();
+        let mut answer = (status, Json(self.problem())).into_response();
         let media_type = HeaderValue::from_static(Problem::MEDIA_TYPE);
         answer.headers_mut().insert(header::CONTENT_TYPE, media_type);
         if status == StatusCode::UNAUTHORIZED {
@@ -41,6 +48,7 @@ impl IntoResponse for Failure {
 pub fn retry_after(error: &Error) -> Option<u64> {
     match error {
         Error::TooMany { retry_after_s, .. } => Some(*retry_after_s),
+        Error::Busy { after_s } | Error::Unavailable { after_s } => Some(u64::from(*after_s)),
         _ => None,
     }
 }
@@ -58,6 +66,8 @@ pub fn status(error: &Error) -> StatusCode {
         Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Conflict { .. } => StatusCode::CONFLICT,
         Error::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Error::Busy { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Error::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -78,6 +88,8 @@ fn problem_of(status: StatusCode, error: Error) -> Problem {
         Error::UnsupportedMedia(_) => ("unsupported_media_type", sentence, None),
         Error::MethodNotAllowed(_) => ("method_not_allowed", sentence, None),
         Error::TooLarge { .. } => ("body_too_large", sentence, None),
+        Error::Busy { .. } => ("busy", sentence, None),
+        Error::Unavailable { .. } => ("database_unavailable", sentence, None),
         Error::Conflict { code, field, .. } => (code, sentence, Some(field)),
         Error::TooMany { .. } => ("too_many_requests", sentence, None),
         Error::Internal(cause) => {

@@ -122,6 +122,9 @@ pub async fn register(
     if stored.identity != machine.identity {
         return Err(identity_changed().into());
     }
+    if stored.retired_at.is_some() {
+        db::machine::mark_returned(&mut tx, stored.id).await?;
+    }
     if stored.name != machine.name {
         db::machine::mark_renamed(&mut tx, stored.id, &machine.name).await?;
     }

@@ -3,15 +3,19 @@
 
 mod at;
 mod auth;
+mod batch;
 mod body;
+mod columns;
 mod compare;
 mod curves;
 pub mod document;
+mod encoding;
 mod environments;
 mod failure;
 mod health;
 mod incident_steps;
 mod incidents;
+mod lines;
 mod lookup;
 mod machines;
 mod noise;
@@ -53,6 +57,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(noise::list, noise::put))
         .routes(routes!(weights::list, weights::replace))
         .routes(routes!(runs::list, runs::create))
+        .routes(routes!(batch::create))
         .routes(routes!(run::show))
         .routes(routes!(run::artefact))
         .routes(routes!(curves::list))

@@ -55,6 +55,18 @@ pub const CODES: &[Code] = &[
         "Content-Encoding says gzip and the body is something else, or breaks off.",
     ),
     code(
+        "malformed_zstd",
+        &[400],
+        "The body is not zstd",
+        "Content-Encoding says zstd and the body is something else, breaks off, or asks for too much memory.",
+    ),
+    code(
+        "too_many_lines",
+        &[400],
+        "The body has too many lines",
+        "Lines up to the most were taken. Send the others in another request.",
+    ),
+    code(
         "body_incomplete",
         &[400],
         "The body broke off",
@@ -136,7 +148,7 @@ pub const CODES: &[Code] = &[
         "unsupported_media_type",
         &[415],
         "The body is of a type that is not read",
-        "Bodies are application/json, plain or with Content-Encoding: gzip.",
+        "Bodies are application/json (a batch: application/x-ndjson), plain or with Content-Encoding: gzip or zstd.",
     ),
     code(
         "invalid_field",
@@ -151,10 +163,28 @@ pub const CODES: &[Code] = &[
         "Register it first: `scalewatch-runner register`.",
     ),
     code(
+        "machine_retired",
+        &[422],
+        "The machine was retired",
+        "Its reports are refused until it registers again.",
+    ),
+    code(
+        "busy",
+        &[429],
+        "There is no room for another upload",
+        "As much is being stored as the service can take. Nothing was stored; send it again after the seconds in Retry-After.",
+    ),
+    code(
         "internal",
         &[500],
         "Something failed in the service",
         "`detail` has a number under which the service's log holds the cause. Send it again later.",
+    ),
+    code(
+        "database_unavailable",
+        &[503],
+        "The database does not answer",
+        "It is away or coming up. Nothing was changed; try again after the seconds in Retry-After.",
     ),
 ];
 
@@ -179,11 +209,13 @@ macro_rules! refusals {
 
 refusals! {
     /// Of every operation that reads.
-    Read: 400 404 500;
+    Read: 400 404 500 503;
     /// Of every operation that takes a token and a body.
-    Write: 400 401 403 413 415 422 500;
+    Write: 400 401 403 413 415 422 500 503;
     /// Nothing of that name.
     NotFound: 404;
+    /// Beyond what can be stored at once.
+    Room: 429;
     /// Contradicts what is stored.
     Conflict: 409;
 }

@@ -14,7 +14,7 @@ use wire::{Accepted, limits};
 use super::auth::Caller;
 use super::document::PageParams;
 use super::page::Page;
-use super::problem::{Conflict, Read, Write};
+use super::problem::{Conflict, Read, Room, Write};
 use super::{Answer, Params, body, lookup};
 use crate::app::App;
 use crate::db;
@@ -27,11 +27,12 @@ use crate::model::{Run, RunId, Scope};
 /// Sent again it changes nothing: the run's UUID and the report tell.
 #[utoipa::path(
     post, path = "/runs", operation_id = "create_run", tag = "runs",
-    request_body(content = wire::Report, description = "Plain, or with Content-Encoding: gzip."),
+    request_body(content = wire::Report, description = "Plain, or with Content-Encoding: gzip or zstd."),
     responses(
         (status = 201, description = "The run is new.", body = Accepted),
         (status = 200, description = "This very report was stored before.", body = Accepted),
         Write,
+        Room,
         Conflict,
     ),
     security(("token" = ["upload"])),
@@ -42,6 +43,7 @@ pub async fn create(
     request: Request,
 ) -> Answer<(StatusCode, Json<Accepted>)> {
     caller.require(Scope::Upload)?;
+    let _room = app.gate.admit()?;
     let report = body::read(request, limits::BODY_BYTES, ingest::prepare).await?;
     let accepted = ingest::store(&app, caller.machine(), &report).await?;
     let status = if accepted.new { StatusCode::CREATED } else { StatusCode::OK };

@@ -1,5 +1,7 @@
 //! Series: one metric at one task count, every run in the order of revisions.
 
+use std::str::FromStr;
+
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -7,6 +9,7 @@ use time::OffsetDateTime;
 use time::serde::rfc3339;
 
 use super::at::At;
+use super::columns::Columns;
 use super::problem::Read;
 use super::values::SummaryView;
 use super::{Answer, Params, lookup};
@@ -51,7 +54,37 @@ pub struct SeriesDetail {
     branch: Option<String>,
     /// Two modes of the newest level; null where it has one.
     modes: Option<ModesView>,
-    measurements: Vec<MeasurementView>,
+    #[serde(flatten)]
+    runs: Runs,
+}
+
+/// The runs in the form asked for.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Runs {
+    Measurements(Vec<MeasurementView>),
+    Columns(Box<Columns>),
+}
+
+/// How runs are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// One object a run.
+    Rows,
+    /// One array a field, figures of six digits.
+    Columns,
+}
+
+impl FromStr for Form {
+    type Err = &'static str;
+
+    fn from_str(word: &str) -> Result<Form, &'static str> {
+        match word {
+            "rows" => Ok(Form::Rows),
+            "columns" => Ok(Form::Columns),
+            _ => Err("it is neither rows nor columns"),
+        }
+    }
 }
 
 /// A switch from one mode to the other is no step.
@@ -100,6 +133,8 @@ struct MeasurementView {
         ("branch" = Option<String>, Query, description = "Must be given where the project has \
             several."),
         ("samples" = Option<bool>, Query, description = "Whether every sample is shown."),
+        ("form" = Option<String>, Query, description = "`rows`, one object a run, or `columns`, one \
+            array a field: a plot of a long history loads fast."),
     ),
     responses((status = 200, description = "The series.", body = SeriesDetail), Read),
 )]
@@ -110,7 +145,11 @@ pub async fn show(
 ) -> Answer<Json<SeriesDetail>> {
     let branch = params.take::<String>("branch")?;
     let samples = params.take::<bool>("samples")?.unwrap_or(false);
+    let form = params.take::<Form>("form")?.unwrap_or(Form::Rows);
     params.finish()?;
+    if samples && form == Form::Columns {
+        return Err(Error::query("samples", "go with form=rows alone").into());
+    }
     let id: SeriesId = id.parse().map_err(|_| Error::NotFound("series"))?;
     let series = db::series::find(&app.db, id).await?.ok_or(Error::NotFound("series"))?;
     let curve = lookup::curve(&app, series.curve).await?;
@@ -129,7 +168,12 @@ pub async fn show(
         modes: modes.map(ModesView::from),
         series: series.into(),
         branch: branch.map(|branch| branch.name),
-        measurements: measurements.into_iter().map(MeasurementView::from).collect(),
+        runs: match form {
+            Form::Rows => {
+                Runs::Measurements(measurements.into_iter().map(MeasurementView::from).collect())
+            }
+            Form::Columns => Runs::Columns(Box::new(Columns::of(&measurements))),
+        },
     }))
 }
 

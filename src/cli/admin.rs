@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
+use super::machine::{MachineCommand, RetentionCommand};
 use super::user::UserCommand;
 use crate::account::{By, Viewer, Who};
 use crate::clock::Clock;
@@ -27,9 +28,12 @@ pub enum Admin {
     /// Make, list and revoke tokens
     #[command(subcommand)]
     Token(TokenCommand),
-    /// List machines
+    /// List, rename and retire machines
     #[command(subcommand)]
     Machine(MachineCommand),
+    /// Say how long raw samples are kept
+    #[command(subcommand)]
+    Retention(RetentionCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -59,12 +63,6 @@ pub struct Create {
     /// Days after which it is refused; never when left out
     #[arg(long, value_parser = clap::value_parser!(i64).range(1..=36_500))]
     expires_days: Option<i64>,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum MachineCommand {
-    /// List registered machines
-    List,
 }
 
 fn scope(word: &str) -> Result<Scope> {
@@ -100,12 +98,8 @@ impl Admin {
                 }
                 println!("token {id} is refused from now on");
             }
-            Admin::Machine(MachineCommand::List) => {
-                for machine in db::machine::list(&pool).await? {
-                    let seen = machine.last_seen_at.map_or_else(|| "never".into(), full_time);
-                    println!("{}\t{}\tlast report {seen}", machine.public_id, machine.name);
-                }
-            }
+            Admin::Machine(command) => command.run(&pool, now).await?,
+            Admin::Retention(command) => command.run(&pool, now).await?,
         }
         pool.close().await;
         Ok(())

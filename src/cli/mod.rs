@@ -4,6 +4,7 @@ mod admin;
 mod detect;
 mod import;
 mod logging;
+mod machine;
 mod serve;
 mod user;
 

@@ -44,7 +44,7 @@ impl Serve {
             config.local_owner = true;
         }
         let config = Arc::new(config);
-        let app = App { db: pool.clone(), clock: Clock::system(), config };
+        let app = App::new(pool.clone(), Clock::system(), config);
         let mut out = std::io::stdout();
         writeln!(out, "scalewatch listens on http://{address}").and_then(|()| out.flush()).ok();
         let served = app::serve(app, listener, stop).await;

@@ -45,12 +45,38 @@ pub async fn claim_next(connection: &mut Connection) -> sqlx::Result<Option<Due>
     .transpose()
 }
 
-/// Takes the mark away; the judgement is stored by the same transaction.
-pub async fn delete(connection: &mut Connection, due: Due) -> sqlx::Result<()> {
+/// Locks other curves of the same machine and project that wait, at most `most`: a run makes many
+/// due at once.
+pub async fn claim_beside(
+    connection: &mut Connection,
+    first: Due,
+    most: i64,
+) -> sqlx::Result<Vec<Due>> {
+    let curves = sqlx::query_scalar!(
+        r#"select d.curve_id as "curve: CurveId"
+           from due d join curve c on c.id = d.curve_id
+           where d.machine_id = $1 and c.project_id = $2 and d.curve_id <> $3
+           order by d.curve_id limit $4
+           for update of d skip locked"#,
+        first.machine.0,
+        first.project.0,
+        first.curve.0,
+        most
+    );
+    let curves = curves.fetch_all(connection).await?;
+    Ok(curves.into_iter().map(|curve| Due { curve, ..first }).collect())
+}
+
+/// Takes the marks away; the judgements are stored by the same transaction.
+pub async fn delete(
+    connection: &mut Connection,
+    machine: MachineId,
+    curves: &[CurveId],
+) -> sqlx::Result<()> {
     sqlx::query!(
-        "delete from due where machine_id = $1 and curve_id = $2",
-        due.machine.0,
-        due.curve.0
+        "delete from due where machine_id = $1 and curve_id = any($2)",
+        machine.0,
+        curves as &[CurveId]
     )
     .execute(connection)
     .await?;

@@ -59,24 +59,25 @@ pub async fn list_of_machine(
     Ok(rows.fetch_all(pool).await?.into_iter().map(Environment::from).collect())
 }
 
-/// Keeps what changes of environment did to the series of a curve in the place of what was known.
+/// Keeps what changes of environment did to the series of some curves in the place of what was
+/// known.
 ///
 /// # Errors
 /// When the database refuses.
 pub async fn replace_effects(
     connection: &mut Connection,
     machine: MachineId,
-    curve: CurveId,
-    effects: &[Effect],
+    curves: &[CurveId],
+    effects: &[(CurveId, &Effect)],
 ) -> Result<(), Failure> {
     sqlx::query!(
-        "delete from environment_effect where machine_id = $1 and curve_id = $2",
+        "delete from environment_effect where machine_id = $1 and curve_id = any($2)",
         machine as MachineId,
-        curve as CurveId
+        curves as &[CurveId]
     )
     .execute(&mut *connection)
     .await?;
-    for effect in effects {
+    for (curve, effect) in effects {
         sqlx::query!(
             "insert into environment_effect (machine_id, series_id, from_environment_id,
                                              to_environment_id, curve_id, moved)
@@ -85,7 +86,7 @@ pub async fn replace_effects(
             effect.series as SeriesId,
             effect.from as EnvironmentId,
             effect.to as EnvironmentId,
-            curve as CurveId,
+            *curve as CurveId,
             effect.moved
         )
         .execute(&mut *connection)

@@ -3,7 +3,7 @@
 use stats::summary::Summary;
 use time::OffsetDateTime;
 
-use super::{Failure, Pool};
+use super::{Failure, Pool, pack};
 use crate::model::{
     BranchId, Curve, CurveId, EnvironmentId, MachineId, Measurement, RevisionId, RunId, SeriesId,
 };
@@ -23,7 +23,8 @@ pub struct Filter<'a> {
 }
 
 /// Measurements of a curve by task count and metric, within a series by rank, then time; samples
-/// are left empty unless `with_samples`.
+/// are left empty unless `with_samples`, or where the summary of old lacks an interval. Of a run whose windows retention has taken away, its median
+/// stands for them.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -36,18 +37,21 @@ pub async fn list(
     let rows = sqlx::query_as!(
         Row,
         r#"select m.series_id as "series: SeriesId", s.tasks, m.run_id as run,
-               m.revision_id as "revision: RevisionId", v.branch_id as "branch: BranchId",
+               m.revision_id as "revision: RevisionId", m.branch_id as "branch: BranchId",
                v.commit_id as commit, v.subject, v.committed_at, m.rank,
                m.environment_id as "environment: EnvironmentId", m.finished_at, m.n, m.mean, m.sd,
-               m.min, m.median, m.max,
-               case when $7 then m.samples else '{}' end as "samples!"
+               m.min, m.median, m.median_low, m.median_high, m.max, m.derived,
+               case when $7 or (m.n > 5 and m.median_low is null) then m.samples end as samples,
+               p.packed as "packed?"
            from series s
            join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
            join revision v on v.id = m.revision_id
-           where s.machine_id = $1 and s.curve_id = $2
+           left join point p on $7 and m.derived is not null and p.machine_id = m.machine_id
+             and p.run_id = m.run_id and p.curve_id = s.curve_id and p.tasks = s.tasks
+           where s.machine_id = $1 and s.curve_id = $2 and m.machine_id = $1
              and ($3::text is null or s.metric = $3)
              and ($4::integer is null or s.tasks = $4)
-             and ($5::bigint is null or v.branch_id = $5)
+             and ($5::bigint is null or m.branch_id = $5)
              and ($6::bigint[] is null or m.revision_id = any($6))
            order by s.tasks, s.metric, m.rank, m.finished_at, m.run_id"#,
         curve.machine as MachineId,
@@ -58,7 +62,13 @@ pub async fn list(
         filter.revisions as Option<&[RevisionId]>,
         with_samples
     );
-    Ok(rows.fetch_all(pool).await?.into_iter().map(Measurement::from).collect())
+    let mut rows = rows.fetch_all(pool).await?;
+    let samples: Vec<Vec<f64>> = match with_samples {
+        true => rows.iter_mut().map(Row::take_samples).collect(),
+        false => rows.iter_mut().map(|row| row.samples.take().unwrap_or_default()).collect(),
+    };
+    let all = rows.into_iter().zip(samples);
+    Ok(all.map(|(row, samples)| row.into_measurement(samples)).collect())
 }
 
 /// One run of an earlier build.
@@ -97,9 +107,8 @@ pub async fn list_before(
                       m.run_id, dense_rank() over (order by m.rank desc) as age
                from series s
                join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
-               join revision v on v.id = m.revision_id
-               where s.machine_id = $1 and s.curve_id = $2 and s.metric = $3
-                 and v.branch_id = $4 and m.rank < $5)
+               where s.machine_id = $1 and m.machine_id = $1 and s.curve_id = $2 and s.metric = $3
+                 and m.branch_id = $4 and m.rank < $5)
            select series_id as "series: SeriesId", tasks, revision_id as "revision: RevisionId",
                   rank, environment_id as "environment: EnvironmentId", median
            from earlier
@@ -133,33 +142,44 @@ struct Row {
     sd: Option<f64>,
     min: f64,
     median: f64,
+    median_low: Option<f64>,
+    median_high: Option<f64>,
     max: f64,
-    samples: Vec<f64>,
+    derived: Option<i16>,
+    samples: Option<Vec<f64>>,
+    packed: Option<Vec<u8>>,
 }
 
-impl From<Row> for Measurement {
-    fn from(row: Row) -> Measurement {
+impl Row {
+    fn take_samples(&mut self) -> Vec<f64> {
+        let packed = self.packed.take();
+        let found = pack::samples(self.samples.take(), self.derived, packed.as_deref(), self.tasks);
+        if found.is_empty() { vec![self.median] } else { found }
+    }
+
+    fn into_measurement(self, samples: Vec<f64>) -> Measurement {
         Measurement {
-            series: row.series,
-            tasks: row.tasks,
-            run: row.run,
-            revision: row.revision,
-            branch: row.branch,
-            commit: row.commit,
-            subject: row.subject,
-            committed_at: row.committed_at,
-            rank: row.rank,
-            environment: row.environment,
-            finished_at: row.finished_at,
+            series: self.series,
+            tasks: self.tasks,
+            run: self.run,
+            revision: self.revision,
+            branch: self.branch,
+            commit: self.commit,
+            subject: self.subject,
+            committed_at: self.committed_at,
+            rank: self.rank,
+            environment: self.environment,
+            finished_at: self.finished_at,
             summary: Summary {
-                n: row.n as usize,
-                mean: row.mean,
-                sd: row.sd,
-                min: row.min,
-                median: row.median,
-                max: row.max,
+                n: self.n as usize,
+                mean: self.mean,
+                sd: self.sd,
+                min: self.min,
+                median: self.median,
+                max: self.max,
             },
-            samples: row.samples,
+            interval: self.median_low.zip(self.median_high),
+            samples,
         }
     }
 }

@@ -15,7 +15,7 @@ pub async fn list(pool: &Pool) -> Result<Vec<Machine>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
         r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
-               registered_at, last_seen_at
+               registered_at, last_seen_at, retired_at
            from machine order by name, id"#
     );
     Ok(rows.fetch_all(pool).await?.into_iter().map(Machine::from).collect())
@@ -33,7 +33,7 @@ pub async fn list_after(
     let rows = sqlx::query_as!(
         Row,
         r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
-               registered_at, last_seen_at
+               registered_at, last_seen_at, retired_at
            from machine where $1::bigint is null or id > $1 order by id limit $2"#,
         after as Option<MachineId>,
         limit
@@ -52,7 +52,7 @@ pub async fn find_by_public_id(
     let row = sqlx::query_as!(
         Row,
         r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
-               registered_at, last_seen_at
+               registered_at, last_seen_at, retired_at
            from machine where public_id = $1"#,
         public_id
     );
@@ -70,7 +70,7 @@ pub async fn find(
     let row = sqlx::query_as!(
         Row,
         r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
-               registered_at, last_seen_at
+               registered_at, last_seen_at, retired_at
            from machine where id = $1"#,
         id as MachineId
     );
@@ -94,7 +94,17 @@ pub async fn insert_if_unknown(
         Json(&machine.identity) as _,
         registered_at
     );
-    Ok(stored.execute(connection).await?.rows_affected() == 1)
+    if stored.execute(&mut *connection).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
+    // Room for its rows is made ahead of need; this is for those who register very many at once.
+    sqlx::query!(
+        "select partition_machines((select id from machine where public_id = $1))",
+        machine.id
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(true)
 }
 
 /// Gives a machine another name.
@@ -107,6 +117,34 @@ pub async fn mark_renamed(
     name: &str,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!("update machine set name = $2 where id = $1", id as MachineId, name)
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// Refuses a machine's reports from now on; whether they were taken until now.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn mark_retired(
+    pool: &Pool,
+    id: MachineId,
+    now: OffsetDateTime,
+) -> Result<bool, sqlx::Error> {
+    let marked = sqlx::query!(
+        "update machine set retired_at = $2 where id = $1 and retired_at is null",
+        id as MachineId,
+        now
+    );
+    Ok(marked.execute(pool).await?.rows_affected() == 1)
+}
+
+/// Takes a machine's reports again.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn mark_returned(connection: &mut Connection, id: MachineId) -> Result<(), sqlx::Error> {
+    sqlx::query!("update machine set retired_at = null where id = $1", id as MachineId)
         .execute(connection)
         .await
         .map(drop)
@@ -139,6 +177,7 @@ struct Row {
     identity: Json<wire::Identity>,
     registered_at: OffsetDateTime,
     last_seen_at: Option<OffsetDateTime>,
+    retired_at: Option<OffsetDateTime>,
 }
 
 impl From<Row> for Machine {
@@ -150,6 +189,7 @@ impl From<Row> for Machine {
             identity: row.identity.0,
             registered_at: row.registered_at,
             last_seen_at: row.last_seen_at,
+            retired_at: row.retired_at,
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod incident_step;
 pub mod machine;
 pub mod noise;
 pub mod outbox;
+mod pack;
 pub mod pages_failed;
 pub mod pages_machine;
 pub mod person;
@@ -32,6 +33,7 @@ pub mod step;
 pub mod store;
 pub mod token;
 mod types;
+pub mod upkeep;
 
 use std::str::FromStr as _;
 use std::time::Duration;

@@ -1,6 +1,8 @@
 //! Noise floors: of curves for judgements, of machines for their page; who raises them marks the
 //! curves they bear on to be judged again.
 
+use std::collections::BTreeMap;
+
 use sqlx::PgExecutor;
 use time::OffsetDateTime;
 
@@ -30,6 +32,39 @@ pub async fn list_of_curve(
         curve as CurveId
     );
     rows.fetch_all(executor).await?.into_iter().map(NoiseFloor::try_from).collect()
+}
+
+/// Floors that bear on some curves of a machine, but for those between builds.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_given(
+    executor: impl PgExecutor<'_>,
+    machine: MachineId,
+    curves: &[CurveId],
+) -> Result<BTreeMap<CurveId, Vec<NoiseFloor>>, Failure> {
+    let rows = sqlx::query!(
+        r#"select n.curve_id as "curve!: CurveId", c.workload, n.metric as "metric!",
+                  n.source as "source!", n.relative as "relative!",
+                  n.observations as "observations!", n.observed_at as "at!"
+           from noise_of_curve n join curve c on c.id = n.curve_id
+           where n.machine_id = $1 and n.curve_id = any($2) and n.source <> 'builds'
+           order by n.metric, n.source"#,
+        machine as MachineId,
+        curves as &[CurveId]
+    );
+    let mut found: BTreeMap<CurveId, Vec<NoiseFloor>> = BTreeMap::new();
+    for row in rows.fetch_all(executor).await? {
+        found.entry(row.curve).or_default().push(NoiseFloor {
+            workload: row.workload,
+            metric: row.metric,
+            source: word("source", &row.source, Source::parse)?,
+            relative: row.relative,
+            observations: row.observations,
+            at: row.at,
+        });
+    }
+    Ok(found)
 }
 
 /// Floors of a machine by workload and metric; of several curves of a workload the widest between
@@ -200,38 +235,48 @@ pub struct BuildNoise {
     pub observed_at: OffsetDateTime,
 }
 
-/// Keeps what was just seen between the builds of a curve in the place of what was known.
+/// Keeps what was just seen between the builds of some curves in the place of what was known.
 ///
 /// # Errors
 /// When the database refuses.
 pub async fn replace_builds(
     connection: &mut Connection,
     machine: MachineId,
-    curve: CurveId,
-    seen: &[BuildNoise],
+    curves: &[CurveId],
+    seen: &[(CurveId, &BuildNoise)],
 ) -> Result<(), Failure> {
+    let of: Vec<CurveId> = seen.iter().map(|(curve, _)| *curve).collect();
+    let metrics: Vec<String> = seen.iter().map(|(_, one)| one.metric.clone()).collect();
+    let relative: Vec<f64> = seen.iter().map(|(_, one)| one.relative).collect();
+    let builds: Vec<i32> = seen.iter().map(|(_, one)| one.builds).collect();
+    let at: Vec<OffsetDateTime> = seen.iter().map(|(_, one)| one.observed_at).collect();
     sqlx::query!(
-        "delete from build_noise where machine_id = $1 and curve_id = $2",
+        "delete from build_noise where machine_id = $1 and curve_id = any($2)
+             and (curve_id, metric) not in (select * from unnest($3::bigint[], $4::text[]))",
         machine as MachineId,
-        curve as CurveId
+        curves as &[CurveId],
+        &of as &[CurveId],
+        &metrics
     )
     .execute(&mut *connection)
     .await?;
-    for one in seen {
-        sqlx::query!(
-            "insert into build_noise (machine_id, curve_id, metric, relative, builds, observed_at)
-             values ($1, $2, $3, $4, $5, $6)",
-            machine as MachineId,
-            curve as CurveId,
-            one.metric,
-            one.relative,
-            one.builds,
-            one.observed_at
-        )
-        .execute(&mut *connection)
-        .await?;
-    }
-    Ok(())
+    sqlx::query!(
+        "insert into build_noise (machine_id, curve_id, metric, relative, builds, observed_at)
+         select $1, w.* from unnest($2::bigint[], $3::text[], $4::float8[], $5::integer[],
+                                    $6::timestamptz[]) w
+         on conflict (machine_id, curve_id, metric) do update
+             set relative = excluded.relative, builds = excluded.builds,
+                 observed_at = excluded.observed_at",
+        machine as MachineId,
+        &of as &[CurveId],
+        &metrics,
+        &relative,
+        &builds,
+        &at
+    )
+    .execute(connection)
+    .await
+    .map(drop)
 }
 
 struct Row {

@@ -6,9 +6,9 @@ use sqlx::types::Json;
 use stats::summary::Summary;
 
 use super::types::word;
-use super::{Failure, Pool};
+use super::{Failure, Pool, pack};
 use crate::model::{
-    CurveId, MachineId, Origin, RevisionId, Run, RunMetric, RunPoint, RunValues, SeriesId,
+    BranchId, CurveId, MachineId, Origin, RevisionId, Run, RunMetric, RunPoint, RunValues, SeriesId,
 };
 
 /// The points of a run, by workload, parameters and task count.
@@ -16,13 +16,12 @@ use crate::model::{
 /// # Errors
 /// When the database does not answer.
 pub async fn list_of_run(pool: &Pool, run: &Run) -> Result<Vec<RunPoint>, Failure> {
-    let mut metrics = list_metrics(pool, run).await?;
     let rows = sqlx::query_as!(
         Row,
         r#"select p.curve_id as "curve: CurveId", c.workload, c.workload_version as version,
                c.parameters as "parameters: Json<BTreeMap<String, String>>", p.tasks,
                p.placement as "placement: Json<Vec<Vec<u32>>>", p.start_skew_ns, p.warmup_windows,
-               p.dt_ns, p.ops, p.cpu_ns, p.disturbance as "disturbance: Json<wire::Disturbance>",
+               p.packed, p.disturbance as "disturbance: Json<wire::Disturbance>",
                p.counters as "counters: Json<BTreeMap<String, f64>>",
                p.imported as "imported: Json<Origin>", p.failure as "failure: Json<wire::Failure>"
            from point p join curve c on c.id = p.curve_id
@@ -32,11 +31,14 @@ pub async fn list_of_run(pool: &Pool, run: &Run) -> Result<Vec<RunPoint>, Failur
         run.id
     );
     let rows = rows.fetch_all(pool).await?;
+    let packed: HashMap<_, _> =
+        rows.iter().map(|row| ((row.curve, row.tasks), row.packed.clone())).collect();
+    let mut metrics = list_metrics(pool, run, &packed).await?;
     let point = |row: Row| {
         let metrics = metrics.remove(&(row.curve, row.tasks)).unwrap_or_default();
         row.into_point(metrics)
     };
-    Ok(rows.into_iter().map(point).collect())
+    rows.into_iter().map(point).collect()
 }
 
 /// The counters of each run that measured a point at a revision, in the order of their arrival.
@@ -65,15 +67,28 @@ pub async fn list_counters(
 
 type ByPoint = HashMap<(CurveId, i32), Vec<RunMetric>>;
 
-async fn list_metrics(pool: &Pool, run: &Run) -> Result<ByPoint, Failure> {
+/// One look into the index a series of the run's curves: it stands under the run's place there.
+async fn list_metrics(
+    pool: &Pool,
+    run: &Run,
+    packed: &HashMap<(CurveId, i32), Vec<u8>>,
+) -> Result<ByPoint, Failure> {
+    let curves: Vec<CurveId> = packed.keys().map(|(curve, _)| *curve).collect();
     let rows = sqlx::query!(
         r#"select s.curve_id as "curve: CurveId", s.tasks, s.id as "series: SeriesId", s.metric,
-               s.unit, s.direction, m.samples, m.n, m.mean, m.sd, m.min, m.median, m.max
-           from measurement m join series s on s.id = m.series_id
-           where m.machine_id = $1 and m.run_id = $2
+               s.unit, s.direction, m.samples, m.derived, m.n, m.mean, m.sd, m.min, m.median, m.max
+           from series s
+           join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
+           where s.machine_id = $1 and m.machine_id = $1 and s.curve_id = any($6)
+             and m.branch_id = $3 and m.rank = (select rank from revision where id = $4)
+             and m.finished_at = $5 and m.run_id = $2
            order by s.is_primary desc, s.id"#,
         run.machine as MachineId,
-        run.id
+        run.id,
+        run.branch as BranchId,
+        run.revision as RevisionId,
+        run.finished_at,
+        &curves as &[CurveId]
     );
     let mut metrics = ByPoint::new();
     for row in rows.fetch_all(pool).await? {
@@ -82,7 +97,12 @@ async fn list_metrics(pool: &Pool, run: &Run) -> Result<ByPoint, Failure> {
             name: row.metric,
             unit: word("unit", &row.unit, wire::Unit::parse)?,
             direction: word("direction", &row.direction, wire::Direction::parse)?,
-            samples: row.samples,
+            samples: pack::samples(
+                row.samples,
+                row.derived,
+                packed.get(&(row.curve, row.tasks)).map(Vec::as_slice),
+                row.tasks,
+            ),
             summary: Summary {
                 n: row.n as usize,
                 mean: row.mean,
@@ -106,9 +126,7 @@ struct Row {
     placement: Json<Vec<Vec<u32>>>,
     start_skew_ns: Option<i64>,
     warmup_windows: Option<i32>,
-    dt_ns: Vec<i64>,
-    ops: Vec<i64>,
-    cpu_ns: Vec<i64>,
+    packed: Vec<u8>,
     disturbance: Json<wire::Disturbance>,
     counters: Json<BTreeMap<String, f64>>,
     imported: Option<Json<Origin>>,
@@ -116,8 +134,8 @@ struct Row {
 }
 
 impl Row {
-    fn into_point(self, metrics: Vec<RunMetric>) -> RunPoint {
-        let windows = self.windows();
+    fn into_point(self, metrics: Vec<RunMetric>) -> Result<RunPoint, Failure> {
+        let windows = self.windows()?;
         let outcome = match self.failure {
             Some(failure) => Err(failure.0),
             None => Ok(RunValues {
@@ -131,28 +149,21 @@ impl Row {
                 metrics,
             }),
         };
-        RunPoint {
+        Ok(RunPoint {
             curve: self.curve,
             workload: self.workload,
             version: self.version,
             parameters: self.parameters.0,
             tasks: self.tasks,
             outcome,
-        }
+        })
     }
 
-    /// The arrays are window-major; a constraint holds their lengths together.
-    fn windows(&self) -> Vec<wire::Window> {
-        let counts = |all: &[i64]| all.iter().map(|count| *count as u64).collect();
-        let tasks = self.tasks as usize;
-        self.dt_ns
-            .iter()
-            .zip(self.ops.chunks_exact(tasks).zip(self.cpu_ns.chunks_exact(tasks)))
-            .map(|(dt_ns, (ops, cpu_ns))| wire::Window {
-                dt_ns: *dt_ns,
-                ops: counts(ops),
-                cpu_ns: counts(cpu_ns),
-            })
-            .collect()
+    fn windows(&self) -> Result<Vec<wire::Window>, Failure> {
+        let tasks = usize::try_from(self.tasks).unwrap_or_default();
+        pack::unpack(&self.packed, tasks).ok_or_else(|| Failure::ColumnDecode {
+            index: "packed".into(),
+            source: "these bytes are no packed windows".into(),
+        })
     }
 }

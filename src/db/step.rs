@@ -1,11 +1,14 @@
 //! Histories as the detector reads them, and the steps found in them.
 
+use std::collections::{BTreeMap, HashMap};
+
 use sqlx::PgExecutor;
 use sqlx::types::Json;
 use time::OffsetDateTime;
 
 use super::Connection;
 use super::due::Due;
+use super::pack;
 use super::types::word;
 use crate::model::step::{Change, CpuShare, Found, HistoryRow, Place, StandingStep};
 use crate::model::{
@@ -13,47 +16,96 @@ use crate::model::{
     SeriesId, StepId,
 };
 
-/// Every run of every series of a curve: one index range scan a series.
+/// Every run of every series of a curve: one index range scan a series, samples left out.
 pub async fn list_history(
     database: impl PgExecutor<'_>,
     machine: MachineId,
     curve: CurveId,
 ) -> sqlx::Result<Vec<HistoryRow>> {
+    let mut found = list_histories(database, machine, &[curve]).await?;
+    Ok(found.remove(&curve).unwrap_or_default())
+}
+
+/// As [`list_history`], of several curves of a machine; one without runs is left out.
+pub async fn list_histories(
+    database: impl PgExecutor<'_>,
+    machine: MachineId,
+    curves: &[CurveId],
+) -> sqlx::Result<BTreeMap<CurveId, Vec<HistoryRow>>> {
     let rows = sqlx::query!(
-        "select s.id, s.tasks, s.metric, s.unit, s.direction, s.is_primary, m.run_id,
-                m.revision_id, r.commit_id, r.branch_id, m.rank, m.environment_id,
-                m.finished_at, m.samples, m.mean, m.median
+        "select s.curve_id, s.id, s.tasks, s.metric, s.unit, s.direction, s.is_primary, m.run_id,
+                m.revision_id, r.commit_id, m.branch_id, m.rank, m.environment_id,
+                m.finished_at, m.n, m.scale, m.mean, m.median
          from series s
          join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
          join revision r on r.id = m.revision_id
-         where s.machine_id = $1 and s.curve_id = $2",
+         where s.machine_id = $1 and m.machine_id = $1 and s.curve_id = any($2)",
         machine.0,
-        curve.0
+        curves as &[CurveId]
     )
     .fetch_all(database)
     .await?;
-    rows.into_iter()
-        .map(|row| {
-            Ok(HistoryRow {
-                series: SeriesId(row.id),
-                tasks: row.tasks,
-                metric: row.metric,
-                unit: word("unit", &row.unit, wire::Unit::parse)?,
-                direction: word("direction", &row.direction, wire::Direction::parse)?,
-                primary: row.is_primary,
-                run: row.run_id,
-                revision: RevisionId(row.revision_id),
-                commit: row.commit_id,
-                branch: BranchId(row.branch_id),
-                rank: row.rank,
-                environment: EnvironmentId(row.environment_id),
-                finished_at: row.finished_at,
-                samples: row.samples,
-                mean: row.mean,
-                median: row.median,
-            })
-        })
-        .collect()
+    let mut found: BTreeMap<CurveId, Vec<HistoryRow>> = BTreeMap::new();
+    for row in rows {
+        found.entry(CurveId(row.curve_id)).or_default().push(HistoryRow {
+            series: SeriesId(row.id),
+            tasks: row.tasks,
+            metric: row.metric,
+            unit: word("unit", &row.unit, wire::Unit::parse)?,
+            direction: word("direction", &row.direction, wire::Direction::parse)?,
+            primary: row.is_primary,
+            run: row.run_id,
+            revision: RevisionId(row.revision_id),
+            commit: row.commit_id,
+            branch: BranchId(row.branch_id),
+            rank: row.rank,
+            environment: EnvironmentId(row.environment_id),
+            finished_at: row.finished_at,
+            n: row.n as usize,
+            scale: row.scale,
+            mean: row.mean,
+            median: row.median,
+        });
+    }
+    Ok(found)
+}
+
+/// The samples of these runs, by series and run; the median alone where retention took the windows.
+pub async fn list_samples(
+    connection: &mut Connection,
+    due: Due,
+    runs: &[&HistoryRow],
+) -> sqlx::Result<HashMap<(SeriesId, RunId), Vec<f64>>> {
+    if runs.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let series: Vec<SeriesId> = runs.iter().map(|row| row.series).collect();
+    let branches: Vec<BranchId> = runs.iter().map(|row| row.branch).collect();
+    let ranks: Vec<i64> = runs.iter().map(|row| row.rank).collect();
+    let ids: Vec<RunId> = runs.iter().map(|row| row.run).collect();
+    let rows = sqlx::query!(
+        r#"select m.series_id as "series: SeriesId", m.run_id as run, s.tasks, m.median, m.derived,
+                  m.samples, p.packed as "packed?"
+           from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[])
+               as w (series, branch, rank, run)
+           join series s on s.machine_id = $1 and s.curve_id = $2 and s.id = w.series
+           join measurement m on m.machine_id = $1 and m.series_id = w.series
+             and m.branch_id = w.branch and m.rank = w.rank and m.run_id = w.run
+           left join point p on m.derived is not null and p.machine_id = $1 and p.run_id = w.run
+             and p.curve_id = $2 and p.tasks = s.tasks"#,
+        due.machine.0,
+        due.curve.0,
+        &series as &[SeriesId],
+        &branches as &[BranchId],
+        &ranks,
+        &ids
+    );
+    let rows = rows.fetch_all(connection).await?;
+    let samples = rows.into_iter().map(|row| {
+        let found = pack::samples(row.samples, row.derived, row.packed.as_deref(), row.tasks);
+        ((row.series, row.run), if found.is_empty() { vec![row.median] } else { found })
+    });
+    Ok(samples.collect())
 }
 
 /// CPU time received and taken at one task count of a curve, in the given runs. What others on the
@@ -66,11 +118,7 @@ pub async fn list_cpu_shares(
 ) -> sqlx::Result<Vec<CpuShare>> {
     sqlx::query_as!(
         CpuShare,
-        r#"select run_id as "run",
-                  (select coalesce(sum(ns), 0) from unnest(dt_ns) ns)::double precision
-                      as "wall_ns!",
-                  (select coalesce(sum(ns), 0) from unnest(cpu_ns) ns)::double precision
-                      as "received_ns!",
+        r#"select run_id as "run", wall_ns, received_ns,
                   case when disturbance ? 'steal_ns' or ($5 and disturbance ? 'other_cpu_ns') then
                       coalesce((disturbance->>'steal_ns')::double precision, 0)
                       + case when $5 then
@@ -90,12 +138,14 @@ pub async fn list_cpu_shares(
     .await
 }
 
-/// Steps of one curve that stand.
-pub async fn list_standing_of_curve(
+/// Steps of some curves of a project's machine that stand.
+pub async fn list_standing_of_curves(
     connection: &mut Connection,
-    due: Due,
+    machine: MachineId,
+    project: ProjectId,
+    curves: &[CurveId],
 ) -> sqlx::Result<Vec<StandingStep>> {
-    list_standing(connection, due.project, Some(due), None).await
+    list_standing(connection, project, Some((machine, curves)), None).await
 }
 
 /// Steps of a branch that stand, on every machine and curve.
@@ -110,7 +160,7 @@ pub async fn list_standing_of_branch(
 async fn list_standing(
     connection: &mut Connection,
     project: ProjectId,
-    curve: Option<Due>,
+    of: Option<(MachineId, &[CurveId])>,
     branch: Option<BranchId>,
 ) -> sqlx::Result<Vec<StandingStep>> {
     let rows = sqlx::query!(
@@ -126,12 +176,12 @@ async fn list_standing(
            join revision b on b.id = t.bad_revision_id
            where t.retracted_at is null and c.project_id = $1
                  and ($2::bigint is null or t.machine_id = $2)
-                 and ($3::bigint is null or s.curve_id = $3)
+                 and ($3::bigint[] is null or s.curve_id = any($3))
                  and ($4::bigint is null or b.branch_id = $4)
            order by t.id"#,
         project.0,
-        curve.map(|due| due.machine.0),
-        curve.map(|due| due.curve.0),
+        of.map(|(machine, _)| machine.0),
+        of.map(|(_, curves)| curves) as Option<&[CurveId]>,
         branch.map(|branch| branch.0)
     )
     .fetch_all(connection)

@@ -2,21 +2,51 @@
 //! field, and said beside the fields in which two sides differ.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use super::policy;
 use super::two_sides::{self, Across, PointSides, SideRun};
 use crate::db::{self, Pool};
 use crate::detect::history::{Environments, direction_of};
-use crate::model::EnvironmentId;
 use crate::model::environment::{Difference, Effect, Known};
 use crate::model::step::HistoryRow;
+use crate::model::{EnvironmentId, RunId, SeriesId};
 
 /// Runs on either side of a change that are compared: the nearest ones.
 const NEAREST_RUNS: usize = 20;
 
+/// The samples of some runs, by series.
+pub type Samples = HashMap<(SeriesId, RunId), Vec<f64>>;
+
+/// The runs whose samples [`effects`] compares.
+pub fn compared(rows: &[HistoryRow]) -> Vec<&HistoryRow> {
+    changes(rows).into_iter().flat_map(|change| [change.before, change.after].concat()).collect()
+}
+
 /// Whether each change of environment in the histories of the first metric moved its level, by the
 /// rule of two sides. Changes with too few runs on a side tell nothing.
-pub fn effects(rows: &[HistoryRow]) -> Vec<Effect> {
+pub fn effects(rows: &[HistoryRow], samples: &Samples) -> Vec<Effect> {
+    let mut found: Vec<Effect> = Vec::new();
+    for change in changes(rows) {
+        let Some(effect) = effect(&change, samples) else { continue };
+        let same = |known: &&mut Effect| {
+            (known.series, known.from, known.to) == (effect.series, effect.from, effect.to)
+        };
+        match found.iter_mut().find(same) {
+            Some(known) => known.moved |= effect.moved,
+            None => found.push(effect),
+        }
+    }
+    found
+}
+
+/// The nearest runs on either side of a change of environment.
+struct Change<'a> {
+    before: Vec<&'a HistoryRow>,
+    after: Vec<&'a HistoryRow>,
+}
+
+fn changes(rows: &[HistoryRow]) -> Vec<Change<'_>> {
     let mut rows: Vec<&HistoryRow> = rows.iter().filter(|row| row.primary).collect();
     rows.sort_by(|a, b| {
         (a.series, a.branch, a.rank, &a.commit, a.finished_at, a.run).cmp(&(
@@ -28,39 +58,37 @@ pub fn effects(rows: &[HistoryRow]) -> Vec<Effect> {
             b.run,
         ))
     });
-    let mut found: Vec<Effect> = Vec::new();
+    let mut found = Vec::new();
     for history in rows.chunk_by(|a, b| (a.series, a.branch) == (b.series, b.branch)) {
         let stretches: Vec<&[&HistoryRow]> =
             history.chunk_by(|a, b| a.environment == b.environment).collect();
         for pair in stretches.windows(2) {
-            let Some(effect) = effect(pair[0], pair[1]) else { continue };
-            let same = |known: &&mut Effect| {
-                (known.series, known.from, known.to) == (effect.series, effect.from, effect.to)
-            };
-            match found.iter_mut().find(same) {
-                Some(known) => known.moved |= effect.moved,
-                None => found.push(effect),
+            let (before, after) = (pair[0], pair[1]);
+            if before.len().min(after.len()) >= stats::two_sides::LEAST_UNITS {
+                found.push(Change {
+                    before: before[before.len().saturating_sub(NEAREST_RUNS)..].to_vec(),
+                    after: after[..after.len().min(NEAREST_RUNS)].to_vec(),
+                });
             }
         }
     }
     found
 }
 
-fn effect(before: &[&HistoryRow], after: &[&HistoryRow]) -> Option<Effect> {
-    let (last, first) = (before.last()?, after.first()?);
-    if before.len().min(after.len()) < stats::two_sides::LEAST_UNITS {
-        return None;
-    }
+fn effect(change: &Change<'_>, samples: &Samples) -> Option<Effect> {
+    let (last, first) = (change.before.last()?, change.after.first()?);
     let runs = |rows: &[&HistoryRow]| {
         rows.iter()
-            .map(|row| SideRun { environment: EnvironmentId(0), samples: row.samples.clone() })
+            .map(|row| SideRun {
+                environment: EnvironmentId(0),
+                samples: samples.get(&(row.series, row.run)).cloned().unwrap_or_default(),
+            })
             .collect()
     };
-    let nearest = before.len().saturating_sub(NEAREST_RUNS);
     let sides = PointSides {
         tasks: 1,
-        base: runs(&before[nearest..]),
-        head: runs(&after[..after.len().min(NEAREST_RUNS)]),
+        base: runs(&change.before),
+        head: runs(&change.after),
         earlier: Vec::new(),
         noise_floor: 0.0,
     };

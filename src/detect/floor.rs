@@ -141,7 +141,8 @@ mod tests {
             rank,
             environment: EnvironmentId(environment),
             finished_at: datetime!(2026-03-01 12:00 UTC),
-            samples: vec![median],
+            n: 1,
+            scale: None,
             mean: median,
             median,
         }

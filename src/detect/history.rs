@@ -76,8 +76,8 @@ fn steps(
             rank: row.rank,
             value: row.median,
             // Robust: one disturbed window must not hide a step of the run's median.
-            within: stats::Sample::new(&row.samples).and_then(stats::robust::scale),
-            n: row.samples.len(),
+            within: row.scale,
+            n: row.n,
         })
         .collect();
     let direction = direction_of(first.direction);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use stats::curve::{Fit, LEAST_POINTS, LEAST_SPAN};
 use stats::interval::Interval;
 
+use super::environments::Samples;
 use super::evidence::finite;
 use super::scaling;
 use crate::model::scaling::{Estimate, Figure, FittedLaw, Scaling};
@@ -16,10 +17,47 @@ use crate::model::{EnvironmentId, RevisionId, SeriesId};
 /// Measurements of one revision in one environment by task count.
 type ByTasks<'a> = BTreeMap<i32, Vec<&'a HistoryRow>>;
 
+/// A law as far as the rows alone tell.
+enum Law<'a> {
+    /// Known, or refused for where it was measured.
+    Settled(Scaling),
+    /// To be laid through the samples of these rows.
+    Open(Scaling, ByTasks<'a>),
+}
+
 /// The law of every revision in `rows`, which may stand in any order, by branch, environment and
 /// rank; none where the first metric counts no work of all tasks together. One of `known` is kept
-/// where its measurements are the same. O(new revisions × fit).
-pub fn of_history(rows: &[HistoryRow], known: &[Scaling]) -> Vec<Scaling> {
+/// where its measurements are the same; else `samples` hold those of its runs. O(new revisions × fit).
+pub fn of_history(rows: &[HistoryRow], known: &[Scaling], samples: &Samples) -> Vec<Scaling> {
+    let of = |row: &&HistoryRow| samples.get(&(row.series, row.run)).cloned().unwrap_or_default();
+    plan(rows, known)
+        .into_iter()
+        .map(|law| match law {
+            Law::Settled(law) => law,
+            Law::Open(blank, measured) => {
+                let runs = measured
+                    .iter()
+                    .map(|(tasks, rows)| (*tasks, rows.iter().map(of).collect::<Vec<Vec<f64>>>()));
+                let law = scaling::through(runs.collect());
+                let law = law.map(FittedLaw::from).map_err(|refusal| refusal.words());
+                Scaling { law, ..blank }
+            }
+        })
+        .collect()
+}
+
+/// The rows whose samples [`of_history`] asks for.
+pub fn lacking<'a>(rows: &'a [HistoryRow], known: &[Scaling]) -> Vec<&'a HistoryRow> {
+    plan(rows, known)
+        .into_iter()
+        .flat_map(|law| match law {
+            Law::Settled(_) => Vec::new(),
+            Law::Open(_, measured) => measured.into_values().flatten().collect(),
+        })
+        .collect()
+}
+
+fn plan<'a>(rows: &'a [HistoryRow], known: &[Scaling]) -> Vec<Law<'a>> {
     let mut rows: Vec<&HistoryRow> = rows
         .iter()
         .filter(|row| row.primary && scaling::applies(row.unit, row.direction))
@@ -36,11 +74,11 @@ fn place<'a>(row: &'a HistoryRow) -> impl Ord + use<'a> {
     (row.branch, row.environment, row.rank, &row.commit, row.tasks, row.finished_at, row.run)
 }
 
-fn of_one_history(
-    history: &[&HistoryRow],
+fn of_one_history<'a>(
+    history: &[&'a HistoryRow],
     known: &BTreeMap<(EnvironmentId, RevisionId), &Scaling>,
-) -> Vec<Scaling> {
-    let revisions: Vec<ByTasks<'_>> = history
+) -> Vec<Law<'a>> {
+    let revisions: Vec<ByTasks<'a>> = history
         .chunk_by(|a, b| a.revision == b.revision)
         .map(|rows| {
             let mut by_tasks = ByTasks::new();
@@ -73,11 +111,11 @@ fn usual_tasks(revisions: &[ByTasks<'_>]) -> Vec<i32> {
     usual.map(|(tasks, _)| tasks).unwrap_or_default()
 }
 
-fn of_revision(
-    mut measured: ByTasks<'_>,
+fn of_revision<'a>(
+    mut measured: ByTasks<'a>,
     usual: &[i32],
     known: &BTreeMap<(EnvironmentId, RevisionId), &Scaling>,
-) -> Option<Scaling> {
+) -> Option<Law<'a>> {
     let own: Vec<i32> = measured.keys().copied().collect();
     let complete = usual.iter().all(|tasks| measured.contains_key(tasks));
     if complete {
@@ -101,19 +139,15 @@ fn of_revision(
         law,
     };
     if !complete {
-        return Some(new(Err(other_tasks(&own, usual))));
+        return Some(Law::Settled(new(Err(other_tasks(&own, usual)))));
     }
     let same = |one: &&&Scaling| {
         (&one.tasks, one.measurements, one.run) == (&tasks, measurements, last.run)
     };
     if let Some(kept) = known.get(&(last.environment, last.revision)).filter(same) {
-        return Some((*kept).clone());
+        return Some(Law::Settled((*kept).clone()));
     }
-    let runs = measured.iter().map(|(tasks, rows)| {
-        (*tasks, rows.iter().map(|row| row.samples.clone()).collect::<Vec<Vec<f64>>>())
-    });
-    let law = scaling::through(runs.collect());
-    Some(new(law.map(FittedLaw::from).map_err(|refusal| refusal.words())))
+    Some(Law::Open(new(Err(String::new())), measured))
 }
 
 fn other_tasks(own: &[i32], usual: &[i32]) -> String {
@@ -166,7 +200,8 @@ pub fn rows_of(laws: &[Scaling], figure: Figure, series: SeriesId) -> Vec<Histor
             rank: one.rank,
             environment: one.environment,
             finished_at: one.finished_at,
-            samples: vec![value],
+            n: 1,
+            scale: None,
             mean: value,
             median: value,
         })

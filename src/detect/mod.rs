@@ -22,16 +22,17 @@ pub mod severity;
 pub mod two_sides;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 
+use crate::db::due::Due;
 use crate::db::noise::BuildNoise;
 use crate::db::{self, Connection};
 use crate::model::environment::Effect;
-use crate::model::noise::Source;
 use crate::model::scaling::{Figure, Scaling};
 use crate::model::step::{Found, HistoryRow};
-use crate::model::{EnvironmentId, NoiseFloor};
+use crate::model::{CurveId, EnvironmentId, NoiseFloor};
 use history::Candidate;
 
 /// What the whole history of a curve tells.
@@ -49,72 +50,114 @@ pub struct Judged {
     pub laws: Vec<Scaling>,
 }
 
-/// Judges the whole history of a curve.
+/// Judges the whole histories of some curves, all of one machine and project, in their order.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn judge(connection: &mut Connection, due: db::due::Due) -> Result<Judged> {
-    let rows = db::step::list_history(&mut *connection, due.machine, due.curve).await?;
-    let environments: BTreeSet<EnvironmentId> = rows.iter().map(|row| row.environment).collect();
-    let environments: Vec<EnvironmentId> = environments.into_iter().collect();
-    let facts = db::environment::list(&mut *connection, &environments).await?;
-    let facts = facts.into_iter().map(|one| (one.id, one.facts)).collect();
-    let mut floors = db::noise::list_of_curve(&mut *connection, due.machine, due.curve).await?;
-    // What the builds tell is told by the rows at hand, not by those of the last judgement.
-    floors.retain(|floor| floor.source != Source::Builds);
-    let known_laws = db::scaling::list(&mut *connection, due.machine, due.curve).await?;
-    let told = steps(rows, facts, floors, known_laws.clone()).await?;
-    let Told { mut candidates, bends, laws, noise, effects } = told;
-    for i in 0..candidates.len() {
-        if is_suspect(&candidates, i) {
-            let candidate = &candidates[i];
-            let tasks = candidate.found.tasks;
-            let before =
-                db::step::list_cpu_shares(connection, due, tasks, &candidate.before).await?;
-            let after = db::step::list_cpu_shares(connection, due, tasks, &candidate.after).await?;
-            candidates[i].found.evidence.neighbour =
-                neighbour::weigh(&before, &after, candidates[i].found.change);
+pub async fn judge(connection: &mut Connection, dues: &[Due]) -> Result<Vec<Judged>> {
+    let work = load(connection, dues).await?;
+    let judged = steps(work).await?;
+    let mut all = Vec::with_capacity(dues.len());
+    for (due, told) in dues.iter().zip(judged) {
+        let Told { mut candidates, bends, known_laws, laws, noise, effects } = told;
+        for i in 0..candidates.len() {
+            if is_suspect(&candidates, i) {
+                let candidate = &candidates[i];
+                let tasks = candidate.found.tasks;
+                let before =
+                    db::step::list_cpu_shares(connection, *due, tasks, &candidate.before).await?;
+                let after =
+                    db::step::list_cpu_shares(connection, *due, tasks, &candidate.after).await?;
+                candidates[i].found.evidence.neighbour =
+                    neighbour::weigh(&before, &after, candidates[i].found.change);
+            }
         }
+        let mut found: Vec<Found> = candidates.into_iter().map(|one| one.found).collect();
+        for (figure, step) in bends {
+            let curve = (due.machine, due.curve);
+            let series = db::scaling::series(connection, curve, step.tasks, figure).await?;
+            found.push(Found { series, ..step });
+        }
+        all.push(Judged { found, noise, effects, known_laws, laws });
     }
-    let mut found: Vec<Found> = candidates.into_iter().map(|candidate| candidate.found).collect();
-    for (figure, step) in bends {
-        let curve = (due.machine, due.curve);
-        let series = db::scaling::series(connection, curve, step.tasks, figure).await?;
-        found.push(Found { series, ..step });
-    }
-    Ok(Judged { found, noise, effects, known_laws, laws })
+    Ok(all)
 }
 
-/// What rows tell by themselves.
+/// All that the judgement of one curve rests on.
+struct History {
+    rows: Vec<HistoryRow>,
+    samples: environments::Samples,
+    facts: Arc<history::Environments>,
+    /// But for those that the rows themselves tell.
+    floors: Vec<NoiseFloor>,
+    /// As they were stored.
+    known_laws: Vec<Scaling>,
+}
+
+async fn load(connection: &mut Connection, dues: &[Due]) -> Result<Vec<History>> {
+    let Some(first) = dues.first() else { return Ok(Vec::new()) };
+    let curves: Vec<CurveId> = dues.iter().map(|due| due.curve).collect();
+    let mut rows = db::step::list_histories(&mut *connection, first.machine, &curves).await?;
+    let environments: BTreeSet<EnvironmentId> =
+        rows.values().flatten().map(|row| row.environment).collect();
+    let environments: Vec<EnvironmentId> = environments.into_iter().collect();
+    let facts = db::environment::list(&mut *connection, &environments).await?;
+    let facts = Arc::new(facts.into_iter().map(|one| (one.id, one.facts)).collect());
+    let mut floors = db::noise::list_given(&mut *connection, first.machine, &curves).await?;
+    let mut all = Vec::with_capacity(dues.len());
+    for due in dues {
+        let rows = rows.remove(&due.curve).unwrap_or_default();
+        let known_laws = db::scaling::list(&mut *connection, due.machine, due.curve).await?;
+        let mut wanted = environments::compared(&rows);
+        wanted.extend(laws::lacking(&rows, &known_laws));
+        let samples = db::step::list_samples(connection, *due, &wanted).await?;
+        let floors = floors.remove(&due.curve).unwrap_or_default();
+        all.push(History { rows, samples, facts: Arc::clone(&facts), floors, known_laws });
+    }
+    Ok(all)
+}
+
+/// What the history of a curve tells by itself.
 struct Told {
     candidates: Vec<Candidate>,
     bends: Vec<(Figure, Found)>,
+    known_laws: Vec<Scaling>,
     laws: Vec<Scaling>,
     noise: Vec<BuildNoise>,
     effects: Vec<Effect>,
 }
 
-/// On a thread of its own: a long history must not hold up requests, nor a fault the worker.
-async fn steps(
-    rows: Vec<HistoryRow>,
-    facts: history::Environments,
-    mut floors: Vec<NoiseFloor>,
-    known_laws: Vec<Scaling>,
-) -> Result<Told> {
-    let work = move || {
-        let noise = floor::between_builds(&rows);
-        floors.extend(noise.iter().map(floor::as_floor));
-        let effects = environments::effects(&rows);
-        let laws = laws::of_history(&rows, &known_laws);
-        let metric = rows.iter().find(|row| row.primary).map(|row| row.metric.clone());
-        let metric = metric.unwrap_or_default();
-        let candidates = history::detect(rows, &facts, &floors, &policy::steps());
-        let beside =
-            bends::Beside { facts: &facts, floors: &floors, metric: &metric, points: &candidates };
-        let bends = bends::detect(&laws, beside, &policy::steps());
-        Told { candidates, bends, laws, noise, effects }
+/// On threads of their own: long histories must not hold up requests, nor a fault the worker.
+async fn steps(work: Vec<History>) -> Result<Vec<Told>> {
+    let all = move || {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = work.len().div_ceil(threads).max(1);
+        let judged = std::thread::scope(|scope| {
+            let threads: Vec<_> = work
+                .chunks(share)
+                .map(|some| scope.spawn(|| some.iter().map(steps_of).collect::<Vec<Told>>()))
+                .collect();
+            threads.into_iter().map(|one| one.join().ok()).collect::<Option<Vec<_>>>()
+        });
+        judged.map(|judged| judged.into_iter().flatten().collect())
     };
-    tokio::task::spawn_blocking(work).await.context("the step test failed")
+    let judged = tokio::task::spawn_blocking(all).await.context("the step test failed")?;
+    judged.context("the step test failed")
+}
+
+fn steps_of(history: &History) -> Told {
+    let History { rows, samples, facts, known_laws, .. } = history;
+    let noise = floor::between_builds(rows);
+    let mut floors = history.floors.clone();
+    floors.extend(noise.iter().map(floor::as_floor));
+    let effects = environments::effects(rows, samples);
+    let laws = laws::of_history(rows, known_laws, samples);
+    let metric = rows.iter().find(|row| row.primary).map(|row| row.metric.clone());
+    let metric = metric.unwrap_or_default();
+    let candidates = history::detect(rows.clone(), facts, &floors, &policy::steps());
+    let beside = bends::Beside { facts, floors: &floors, metric: &metric, points: &candidates };
+    let bends = bends::detect(&laws, beside, &policy::steps());
+    Told { candidates, bends, known_laws: known_laws.clone(), laws, noise, effects }
 }
 
 /// A change against wall time that ops per CPU-second of the same point does not show.

@@ -6,10 +6,12 @@
 //! branch, revision, environment, curves and series by their keys, due marks by curve, machine), so
 //! that uploads at the same time wait for each other but never block each other for good.
 
+mod gate;
 mod points;
 mod prepare;
 mod series;
 mod store;
 
+pub use gate::{Admission, Gate};
 pub use prepare::{Prepared, prepare};
 pub use store::store;

@@ -2,8 +2,9 @@
 //! Curves are in the order of their keys, and series in the order of theirs: the order in which
 //! every upload takes its locks.
 
-use stats::Sample;
+use stats::interval::median_interval;
 use stats::summary::{Summary, summarise};
+use stats::{Sample, robust};
 use wire::{Metric, Outcome, Point};
 
 use crate::db::store::{CurveRow, MeasurementRow, PointRow, SeriesRow};
@@ -36,11 +37,11 @@ pub fn lay_out(points: &[Point]) -> Result<PointRows> {
         rows.points.push(point_row(point, curve)?);
         values.extend(series_of(i, point, curve)?);
     }
-    values.sort_by(|(a, ..), (b, ..)| {
+    values.sort_by(|(a, _), (b, _)| {
         (a.curve, a.tasks, &a.metric).cmp(&(b.curve, b.tasks, &b.metric))
     });
-    for (series, samples, summary) in values {
-        rows.measurements.push(MeasurementRow { series: rows.series.len(), samples, summary });
+    for (series, measurement) in values {
+        rows.measurements.push(MeasurementRow { series: rows.series.len(), ..measurement });
         rows.series.push(series);
     }
     rows.curves = curves;
@@ -56,7 +57,7 @@ fn curve_of(point: &Point) -> CurveRow {
     }
 }
 
-type SeriesValues = (SeriesRow, Vec<f64>, Summary);
+type SeriesValues = (SeriesRow, MeasurementRow);
 
 fn series_of(i: usize, point: &Point, curve: usize) -> Result<Vec<SeriesValues>> {
     let outcome = &point.outcome;
@@ -67,8 +68,14 @@ fn series_of(i: usize, point: &Point, curve: usize) -> Result<Vec<SeriesValues>>
         let samples = outcome.values(metric);
         // No window defined the metric (no CPU time received): the point stands, without it.
         let Some(sample) = Sample::new(&samples) else { continue };
-        let summary = summary_of(sample, &field)?;
-        all.push((series_row(point, metric, curve, j == 0, field), samples, summary));
+        let row = MeasurementRow {
+            series: 0,
+            source: metric.source.clone(),
+            summary: summary_of(sample, &field)?,
+            scale: robust::scale(sample).filter(|scale| scale.is_finite()),
+            interval: median_interval(sample, 0.95).map(|one| (one.low, one.high)),
+        };
+        all.push((series_row(point, metric, curve, j == 0, field), row));
     }
     Ok(all)
 }
@@ -113,9 +120,7 @@ fn point_row(point: &Point, curve: usize) -> Result<PointRow> {
         placement: "[]".into(),
         start_skew_ns: None,
         warmup_windows: None,
-        dt_ns: Vec::new(),
-        ops: Vec::new(),
-        cpu_ns: Vec::new(),
+        windows: Vec::new(),
         disturbance: "{}".into(),
         counters: "{}".into(),
         imported: None,
@@ -134,12 +139,7 @@ fn point_row(point: &Point, curve: usize) -> Result<PointRow> {
             row.counters = json(serde_json::to_string(&measured.counters))?;
             row.start_skew_ns = Some(measured.start_skew_ns as i64);
             row.warmup_windows = Some(measured.warmup_windows as i32);
-            row.dt_ns = measured.windows.iter().map(|window| window.dt_ns).collect();
-            let counts = |of: fn(&wire::Window) -> &[u64]| {
-                measured.windows.iter().flat_map(of).map(|count| *count as i64).collect()
-            };
-            row.ops = counts(|window| &window.ops);
-            row.cpu_ns = counts(|window| &window.cpu_ns);
+            row.windows.clone_from(&measured.windows);
         }
     }
     Ok(row)

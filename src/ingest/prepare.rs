@@ -76,7 +76,7 @@ pub fn prepare(report: Report) -> Result<Prepared> {
         revision: report.revision,
         committed_at,
         points: report.points.len(),
-        windows: rows.points.iter().map(|point| point.dt_ns.len()).sum(),
+        windows: rows.points.iter().map(|point| point.windows.len()).sum(),
         rows,
         artefacts: artefacts(report.artefacts)?,
     })

@@ -20,6 +20,7 @@ use crate::model::{
 /// (another machine's token), `Conflict` (`run_reused`, `revision_moved`,
 /// `project_subject_changed`, `metric_redefined`); nothing is kept then.
 pub async fn store(app: &App, allowed: Option<MachineId>, report: &Prepared) -> Result<Accepted> {
+    let _turn = app.gate.turn().await;
     let now = app.clock.now();
     let mut tx = app.db.begin().await?;
     let machine = known_machine(&mut tx, allowed, report).await?;
@@ -34,6 +35,7 @@ pub async fn store(app: &App, allowed: Option<MachineId>, report: &Prepared) -> 
     let run = db::store::Run {
         machine: machine.id,
         id: report.run,
+        branch: branch.id,
         revision,
         rank,
         environment,
@@ -49,6 +51,7 @@ pub async fn store(app: &App, allowed: Option<MachineId>, report: &Prepared) -> 
     }
     db::machine::mark_seen(&mut *tx, machine.id, now).await?;
     tx.commit().await?;
+    app.due.notify_one();
     tracing::info!(
         run = %report.run, machine = machine.name, project = project.name,
         commit = short(&report.revision.commit), points = report.points, "run stored"
@@ -74,6 +77,13 @@ async fn known_machine(
     })?;
     if allowed.is_some_and(|allowed| allowed != machine.id) {
         return Err(Error::Forbidden("this token uploads for another machine"));
+    }
+    if machine.retired_at.is_some() {
+        return Err(Error::Invalid {
+            code: "machine_retired",
+            field: "machine.id".into(),
+            problem: "the machine was retired; register it again if it is back".into(),
+        });
     }
     if machine.identity != report.machine.identity {
         return Err(Error::Invalid {

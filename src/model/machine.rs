@@ -19,4 +19,6 @@ pub struct Machine {
     pub registered_at: OffsetDateTime,
     /// When its last report came.
     pub last_seen_at: Option<OffsetDateTime>,
+    /// When people said that it is gone; its reports are refused then.
+    pub retired_at: Option<OffsetDateTime>,
 }

@@ -79,6 +79,9 @@ pub struct Measurement {
     pub finished_at: OffsetDateTime,
     /// Summary of the samples.
     pub summary: stats::summary::Summary,
+    /// Exact 95 % interval of their median; none where they are too few for one, and for runs stored
+    /// before it was kept.
+    pub interval: Option<(f64, f64)>,
     /// All samples in order of time; empty when they were not asked for.
     pub samples: Vec<f64>,
 }

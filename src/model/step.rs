@@ -124,8 +124,10 @@ pub struct HistoryRow {
     pub environment: EnvironmentId,
     /// When the run ended.
     pub finished_at: OffsetDateTime,
-    /// Its samples, in order of time.
-    pub samples: Vec<f64>,
+    /// Number of its samples.
+    pub n: usize,
+    /// Their robust scale; none for one sample.
+    pub scale: Option<f64>,
     /// Their mean.
     pub mean: f64,
     /// Their median.

@@ -71,6 +71,12 @@ impl FailureView {
                 "Try again in a moment.",
                 Some(api::log(&cause)),
             ),
+            error @ (Error::Busy { .. } | Error::Unavailable { .. }) => view(
+                "Not now",
+                format!("{error}."),
+                "What was stored is kept. Try again in a moment.",
+                None,
+            ),
             error @ (Error::Unauthorised(_) | Error::Forbidden(_)) => view(
                 "Not allowed",
                 format!("{error}."),

@@ -83,7 +83,8 @@ async fn view(app: &App, visitor: &Visitor) -> Result<OverviewView> {
     let score = |incident: &Incident| severities.get(&incident.id).map_or(0.0, |one| one.score);
     incidents.sort_by(|a, b| score(b).total_cmp(&score(a)));
     let latest = db::heat::list(&app.db, None, policy::steps().least_effect).await?;
-    let machines = db::machine::list(&app.db).await?;
+    let mut machines = db::machine::list(&app.db).await?;
+    machines.retain(|machine| machine.retired_at.is_none());
     let runs = db::run::list(&app.db, &db::run::Filter::default(), SHOWN).await?;
     let words = |n: i64, noun| format::count(usize::try_from(n).unwrap_or(0), noun);
     Ok(OverviewView {

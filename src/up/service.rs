@@ -54,7 +54,7 @@ impl Service {
         };
         let db = db::connect(config.database_url()?, config.database_connections).await?;
         db::schema::migrate(&db).await?;
-        let app = App { db, clock: Clock::system(), config: Arc::new(config) };
+        let app = App::new(db, Clock::system(), Arc::new(config));
         let worker = Worker::new(app.clone())?;
         let (stop, _) = watch::channel(false);
         let serving =

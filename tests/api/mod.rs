@@ -1,4 +1,5 @@
 mod bad_input;
+mod batch;
 mod compare;
 mod document;
 mod incidents;

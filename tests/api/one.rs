@@ -129,6 +129,19 @@ async fn a_series_shows_its_runs_in_the_order_of_revisions(pool: db::Pool) {
     assert_eq!(medians[0], 101.5);
     assert_eq!(medians.len(), 3);
     assert!(runs[0].get("samples").is_none());
+    let columns = json(&service, &format!("series/{}?form=columns", series["id"])).await;
+    assert!(columns.get("measurements").is_none());
+    let columns = &columns["columns"];
+    assert_eq!(columns["rank"], json!([1, 2, 2]));
+    assert_eq!(columns["median"][0], 101.5);
+    assert_eq!(columns["n"], json!([4, 4, 4]));
+    let commit = runs[0]["commit"].as_str().unwrap();
+    assert_eq!(columns["commit"][0], commit[..12]);
+    for (query, named) in [("form=columns&samples=true", "samples"), ("form=cubes", "form")] {
+        let path = format!("/api/v1/series/{}?{query}", series["id"]);
+        let refusal = service.get(&path).await.refusal();
+        assert_eq!(refusal, (400, "invalid_parameter".into(), Some(named.into())));
+    }
     let full = json(&service, &format!("series/{}?samples=true", series["id"])).await;
     assert_eq!(full["measurements"][0]["samples"], json!([100.0, 101.0, 102.0, 103.0]));
 }

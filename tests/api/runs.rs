@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::{Request, header};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use scalewatch::db;
 
 use crate::support::{Service, a_point, a_report, row_counts};
@@ -54,7 +55,7 @@ async fn a_run_reused_for_another_report_is_refused(pool: db::Pool) {
     assert_eq!(row_counts(&service.app.db).await, before);
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(bytes).unwrap();
     gzip.finish().unwrap()
@@ -77,6 +78,20 @@ async fn a_gzip_body_is_the_same_report(pool: db::Pool) {
     let body = gzip(&serde_json::to_vec(&report).unwrap());
     let request = encoded(&enrolled.token, "application/json; charset=utf-8", "gzip", body);
     assert_eq!(service.send(request).await.status, 201);
+    assert_eq!(service.upload(&enrolled, &report).await.status, 200);
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn a_zstd_body_is_the_same_report(pool: db::Pool) {
+    let service = Service::on(pool);
+    let enrolled = service.registered("box-a").await;
+    let report = a_report().on(&enrolled.machine).build();
+    let json = serde_json::to_vec(&report).unwrap();
+    let body = compress_to_vec(json.as_slice(), CompressionLevel::Fastest);
+    let request = |body| encoded(&enrolled.token, "application/json", "zstd", body);
+    let cut = service.send(request(body[..body.len() - 5].to_vec())).await;
+    assert_eq!(cut.refusal(), (400, "malformed_zstd".into(), None));
+    assert_eq!(service.send(request(body)).await.status, 201);
     assert_eq!(service.upload(&enrolled, &report).await.status, 200);
 }
 

@@ -121,3 +121,39 @@ fn serve_without_a_database_says_what_to_do() {
     let said = words(&output);
     assert!(said.contains("DATABASE_URL") && said.contains("scalewatch up"), "{said}");
 }
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn a_retired_machine_is_refused_until_it_registers_again(pool: Pool) {
+    let service = Service::on(pool.clone());
+    let enrolled = service.registered("box-a").await;
+    let id = enrolled.machine.id.as_str();
+    done(&pool, &["admin", "machine", "rename", id, "rack 3, left"]);
+    assert!(service.get("/").await.text().contains("rack 3, left"));
+    done(&pool, &["admin", "machine", "retire", id]);
+    assert!(refused(&pool, &["admin", "machine", "retire", id]).contains("retired already"));
+    assert!(refused(&pool, &["admin", "machine", "retire", "ffff"]).contains("`ffff`"));
+    assert!(done(&pool, &["admin", "machine", "list"]).contains("retired 20"));
+    assert!(!service.get("/").await.text().contains("rack 3, left"));
+    let report = a_report().on(&enrolled.machine).build();
+    let refusal = service.upload(&enrolled, &report).await.refusal();
+    assert_eq!(refusal, (422, "machine_retired".into(), Some("machine.id".into())));
+    let again = service.registered("box-a").await;
+    assert_eq!(service.upload(&again, &report).await.status, 201);
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn retention_is_set_shown_and_done_from_the_command_line(pool: Pool) {
+    let service = Service::on(pool.clone());
+    let enrolled = service.registered("box-a").await;
+    service.accept(&enrolled, &a_report().on(&enrolled.machine).build()).await;
+    let list = || done(&pool, &["admin", "retention", "list"]);
+    assert_eq!(list(), "linux\traw samples for ever\t1 runs whole\t0 runs thinned\n");
+    assert!(refused(&pool, &["admin", "retention", "set", "unix", "5"]).contains("`unix`"));
+    assert!(refused(&pool, &["admin", "retention", "set", "linux", "0"]).contains("36500"));
+    done(&pool, &["admin", "retention", "set", "linux", "1"]);
+    // The report is of the past, by the clock of the machine.
+    assert_eq!(done(&pool, &["admin", "retention", "run"]), "1 runs thinned\n");
+    assert_eq!(list(), "linux\traw samples 1 days\t0 runs whole\t1 runs thinned\n");
+    done(&pool, &["admin", "retention", "keep", "linux"]);
+    assert!(list().contains("for ever"));
+}

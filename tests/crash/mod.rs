@@ -1,5 +1,7 @@
 //! `kill -9` of the service in the middle of an upload loses nothing and doubles nothing.
 
+mod chaos;
+
 use std::collections::BTreeSet;
 use std::process::{Child, Stdio};
 

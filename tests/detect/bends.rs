@@ -199,12 +199,20 @@ fn rows(tasks: u32, revisions: i64, value: impl Fn(i64, f64) -> f64) -> Vec<Hist
                 rank,
                 environment: EnvironmentId(1),
                 finished_at: datetime!(2026-03-01 12:00 UTC),
-                samples: vec![value],
+                n: 1,
+                scale: None,
                 mean: value,
                 median: value,
             }
         })
         .collect()
+}
+
+/// The laws, one sample a run.
+fn laws_of(rows: &[HistoryRow], known: &[Scaling]) -> Vec<Scaling> {
+    let lacking = laws::lacking(rows, known);
+    let samples = lacking.iter().map(|row| ((row.series, row.run), vec![row.median]));
+    laws::of_history(rows, known, &samples.collect())
 }
 
 #[test]
@@ -219,7 +227,7 @@ fn laws_through_other_task_counts_are_never_compared() {
     let mut all = curve(&[1, 2, 4, 8], 1..=5);
     all.extend(curve(&[1, 2, 4, 8, 16, 32], 6..=6));
     all.extend(curve(&[1, 2, 4], 7..=8));
-    let found = laws::of_history(&all, &[]);
+    let found = laws_of(&all, &[]);
     let tasks: Vec<usize> = found.iter().map(|one| one.tasks.len()).collect();
     assert_eq!(tasks, [4, 4, 4, 4, 4, 4, 3, 3]);
     assert!(found[..6].iter().all(|one| one.law.is_ok()));
@@ -227,14 +235,14 @@ fn laws_through_other_task_counts_are_never_compared() {
     assert_eq!(found[6].law, Err(reason.to_owned()));
     // In any order, and what is known is kept as it is.
     all.reverse();
-    assert_eq!(laws::of_history(&all, &[]), found);
+    assert_eq!(laws_of(&all, &[]), found);
     let mut known = found.clone();
     known[2].law = Err("kept".into());
-    assert_eq!(laws::of_history(&all, &known), known);
+    assert_eq!(laws_of(&all, &known), known);
     // One run more at a revision, and it is fitted anew.
     let mut more = all[0].clone();
     more.run = Uuid::from_u128(99);
     (more.rank, more.revision, more.commit) = (3, RevisionId(3), format!("{:040}", 3));
     all.push(more);
-    assert!(laws::of_history(&all, &known)[2].law.is_ok());
+    assert!(laws_of(&all, &known)[2].law.is_ok());
 }

@@ -2,3 +2,4 @@
 
 mod contradictions;
 mod rows;
+mod storage;

@@ -51,7 +51,8 @@ async fn write_word(address: &str) {
 
 const WORD: &str = "select word from kept";
 
-fn kill(process: u32) {
+/// `kill -9`.
+pub fn kill(process: u32) {
     let killed = Command::new("sh").args(["-c", &format!("kill -9 {process}")]).status();
     assert!(killed.expect("a shell").success(), "{process} was there to be killed");
 }

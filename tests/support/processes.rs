@@ -21,9 +21,14 @@ pub struct ServiceProcess {
 impl ServiceProcess {
     /// Starts the service on the test's database; `listen` with port 0 takes a free one.
     pub fn start(pool: &Pool, data: &Path, listen: &str, settings: &[(&str, &str)]) -> Self {
+        ServiceProcess::start_on(&database_url(pool), data, listen, settings)
+    }
+
+    /// Starts the service on the database of this address.
+    pub fn start_on(database: &str, data: &Path, listen: &str, settings: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_scalewatch"))
             .arg("serve")
-            .env("DATABASE_URL", database_url(pool))
+            .env("DATABASE_URL", database)
             .env("SCALEWATCH_DATA", data)
             .env("SCALEWATCH_LISTEN", listen)
             .envs(settings.iter().copied())

@@ -45,7 +45,7 @@ impl Service {
         let _ = log.with_test_writer().try_init();
         let data = tempfile::tempdir().expect("a folder for the test's data");
         let config = Arc::new(Config::for_testing(data.path()));
-        Service { app: App { db: pool, clock: Clock::standing_at(noon()), config }, _data: data }
+        Service { app: App::new(pool, Clock::standing_at(noon()), config), _data: data }
     }
 
     /// Changes the settings.

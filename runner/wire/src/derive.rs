@@ -6,12 +6,17 @@ impl Measured {
     /// Values of `metric`, one a window (or one in all for [`Source::Values`] of length 1). Windows
     /// in which the value is not defined (no CPU time received, no task did anything) give none.
     pub fn values(&self, metric: &Metric) -> Vec<f64> {
-        match &metric.source {
-            Source::OpsPerSecond => self.windows.iter().map(Window::ops_per_s).collect(),
-            Source::OpsPerCpuSecond => {
-                self.windows.iter().filter_map(Window::ops_per_cpu_s).collect()
-            }
-            Source::TaskFairness => self.windows.iter().filter_map(Window::fairness).collect(),
+        metric.source.values(&self.windows)
+    }
+}
+
+impl Source {
+    /// The values that follow from these windows; given values as they are.
+    pub fn values(&self, windows: &[Window]) -> Vec<f64> {
+        match self {
+            Source::OpsPerSecond => windows.iter().map(Window::ops_per_s).collect(),
+            Source::OpsPerCpuSecond => windows.iter().filter_map(Window::ops_per_cpu_s).collect(),
+            Source::TaskFairness => windows.iter().filter_map(Window::fairness).collect(),
             Source::Values(values) => values.clone(),
         }
     }

@@ -37,7 +37,7 @@ impl Import {
         if let Some(problem) = db::schema::problem(&pool).await? {
             bail!("{problem}");
         }
-        let app = App { db: pool.clone(), clock: Clock::system(), config: Arc::new(config) };
+        let app = App::new(pool.clone(), Clock::system(), Arc::new(config));
         let done = self.import(&app).await;
         pool.close().await;
         done

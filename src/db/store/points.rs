@@ -1,9 +1,9 @@
-//! Points and measurements of a run: one statement each, whatever their number. Arrays of different
-//! lengths cross as one flat array that the statement cuts up again.
+//! Points with their windows, and measurements with the summaries of their samples: one statement
+//! each.
 
 use super::{MeasurementRow, PointRow, Run};
-use crate::db::{Connection, Failure};
-use crate::model::{CurveId, EnvironmentId, MachineId, RevisionId, SeriesId};
+use crate::db::{Connection, Failure, pack};
+use crate::model::{BranchId, CurveId, EnvironmentId, MachineId, RevisionId, SeriesId};
 
 /// Stores the points of a run; each names its curve by index into `curves`.
 ///
@@ -16,20 +16,18 @@ pub async fn insert_points(
     rows: &[PointRow],
 ) -> Result<(), Failure> {
     let columns = PointColumns::of(curves, rows);
-    let window_ends = ends(rows.iter().map(|row| row.dt_ns.len()));
-    let count_ends = ends(rows.iter().map(|row| row.ops.len()));
     sqlx::query!(
         "insert into point (machine_id, run_id, curve_id, tasks, placement, start_skew_ns,
-             warmup_windows, disturbance, counters, imported, failure, dt_ns, ops, cpu_ns)
+             warmup_windows, disturbance, counters, imported, failure, windows, wall_ns, received_ns,
+             packed)
          select $1, $2, w.curve, w.tasks, w.placement::jsonb, w.skew, w.warmup,
              w.disturbance::jsonb, w.counters::jsonb, w.imported::jsonb, w.failure::jsonb,
-             ($13::bigint[])[lag(w.windows, 1, 0) over (order by i) + 1 : w.windows],
-             ($14::bigint[])[lag(w.counts, 1, 0) over (order by i) + 1 : w.counts],
-             ($15::bigint[])[lag(w.counts, 1, 0) over (order by i) + 1 : w.counts]
+             w.windows, w.wall, w.received, w.packed
          from unnest($3::bigint[], $4::integer[], $5::text[], $6::bigint[], $7::integer[], $8::text[],
-                 $9::text[], $10::text[], $11::integer[], $12::integer[], $16::text[])
-             with ordinality as w (curve, tasks, placement, skew, warmup, disturbance, counters,
-                 failure, windows, counts, imported, i)",
+                 $9::text[], $10::text[], $11::integer[], $12::float8[], $13::float8[], $14::bytea[],
+                 $15::text[])
+             as w (curve, tasks, placement, skew, warmup, disturbance, counters, failure, windows,
+                 wall, received, packed, imported)",
         run.machine as MachineId,
         run.id,
         &columns.curves as &[CurveId],
@@ -40,11 +38,10 @@ pub async fn insert_points(
         &columns.disturbances,
         &columns.counters,
         &columns.failures as &[Option<String>],
-        &window_ends,
-        &count_ends,
-        &columns.dt_ns,
-        &columns.ops,
-        &columns.cpu_ns,
+        &columns.windows,
+        &columns.wall,
+        &columns.received,
+        &columns.packed,
         &columns.imported as &[Option<String>]
     )
     .execute(tx)
@@ -63,33 +60,47 @@ pub async fn insert_measurements(
     rows: &[MeasurementRow],
 ) -> Result<(), Failure> {
     let ids: Vec<SeriesId> = rows.iter().map(|row| series[row.series]).collect();
-    let sample_ends = ends(rows.iter().map(|row| row.samples.len()));
-    let samples: Vec<f64> = rows.iter().flat_map(|row| &row.samples).copied().collect();
-    let summaries = |of: fn(&MeasurementRow) -> f64| rows.iter().map(of).collect::<Vec<f64>>();
-    let deviations: Vec<Option<f64>> = rows.iter().map(|row| row.summary.sd).collect();
+    let counts: Vec<i32> = rows.iter().map(|row| row.summary.n as i32).collect();
+    let rules: Vec<Option<i16>> = rows.iter().map(|row| pack::rule_of(&row.source)).collect();
+    let sample_ends = ends(rows.iter().map(|row| pack::stored(&row.source).len()));
+    let samples: Vec<f64> =
+        rows.iter().flat_map(|row| pack::stored(&row.source)).copied().collect();
+    let figures = |of: fn(&MeasurementRow) -> f64| rows.iter().map(of).collect::<Vec<f64>>();
+    let some =
+        |of: fn(&MeasurementRow) -> Option<f64>| rows.iter().map(of).collect::<Vec<Option<f64>>>();
     sqlx::query!(
-        "insert into measurement (machine_id, series_id, run_id, revision_id, environment_id, rank,
-             finished_at, samples, n, mean, sd, min, median, max)
-         select $1, w.series, $2, $3, $4, $5, $6,
-             ($9::float8[])[lag(w.samples, 1, 0) over (order by i) + 1 : w.samples],
-             w.samples - lag(w.samples, 1, 0) over (order by i), w.mean, w.sd, w.min, w.median, w.max
-         from unnest($7::bigint[], $8::integer[], $10::float8[], $11::float8[], $12::float8[],
-                 $13::float8[], $14::float8[]) with ordinality
-             as w (series, samples, mean, sd, min, median, max, i)",
+        "insert into measurement (machine_id, run_id, branch_id, revision_id, environment_id, rank,
+             finished_at, series_id, n, mean, sd, scale, min, median, median_low, median_high, max,
+             derived, samples)
+         select $1, $2, $3, $4, $5, $6, $7, w.series, w.n, w.mean, w.sd, w.scale, w.min, w.median,
+             w.low, w.high, w.max, w.derived,
+             case when w.derived is null then
+                 ($20::float8[])[lag(w.ends, 1, 0) over (order by i) + 1 : w.ends]
+             end
+         from unnest($8::bigint[], $9::integer[], $10::float8[], $11::float8[], $12::float8[],
+                 $13::float8[], $14::float8[], $15::float8[], $16::float8[], $17::float8[],
+                 $18::smallint[], $19::integer[]) with ordinality
+             as w (series, n, mean, sd, scale, min, median, low, high, max, derived, ends, i)",
         run.machine as MachineId,
         run.id,
+        run.branch as BranchId,
         run.revision as RevisionId,
         run.environment as EnvironmentId,
         run.rank,
         run.finished_at,
         &ids as &[SeriesId],
+        &counts,
+        &figures(|row| row.summary.mean),
+        &some(|row| row.summary.sd) as &[Option<f64>],
+        &some(|row| row.scale) as &[Option<f64>],
+        &figures(|row| row.summary.min),
+        &figures(|row| row.summary.median),
+        &some(|row| row.interval.map(|(low, _)| low)) as &[Option<f64>],
+        &some(|row| row.interval.map(|(_, high)| high)) as &[Option<f64>],
+        &figures(|row| row.summary.max),
+        &rules as &[Option<i16>],
         &sample_ends,
-        &samples,
-        &summaries(|row| row.summary.mean),
-        &deviations as &[Option<f64>],
-        &summaries(|row| row.summary.min),
-        &summaries(|row| row.summary.median),
-        &summaries(|row| row.summary.max)
+        &samples
     )
     .execute(tx)
     .await
@@ -117,9 +128,10 @@ struct PointColumns {
     counters: Vec<String>,
     imported: Vec<Option<String>>,
     failures: Vec<Option<String>>,
-    dt_ns: Vec<i64>,
-    ops: Vec<i64>,
-    cpu_ns: Vec<i64>,
+    windows: Vec<i32>,
+    wall: Vec<f64>,
+    received: Vec<f64>,
+    packed: Vec<Vec<u8>>,
 }
 
 impl PointColumns {
@@ -135,9 +147,11 @@ impl PointColumns {
             columns.counters.push(row.counters.clone());
             columns.imported.push(row.imported.clone());
             columns.failures.push(row.failure.clone());
-            columns.dt_ns.extend(&row.dt_ns);
-            columns.ops.extend(&row.ops);
-            columns.cpu_ns.extend(&row.cpu_ns);
+            columns.windows.push(row.windows.len() as i32);
+            columns.wall.push(row.windows.iter().map(|window| window.dt_ns as f64).sum());
+            let received = row.windows.iter().flat_map(|window| &window.cpu_ns);
+            columns.received.push(received.map(|count| *count as f64).sum());
+            columns.packed.push(pack::pack(&row.windows));
         }
         columns
     }

@@ -68,12 +68,8 @@ pub struct PointRow {
     pub start_skew_ns: Option<i64>,
     /// Windows thrown away first.
     pub warmup_windows: Option<i32>,
-    /// One entry a window.
-    pub dt_ns: Vec<i64>,
-    /// Window-major, one entry a task.
-    pub ops: Vec<i64>,
-    /// Window-major, one entry a task.
-    pub cpu_ns: Vec<i64>,
+    /// Windows measured.
+    pub windows: Vec<wire::Window>,
     /// JSON of the disturbance.
     pub disturbance: String,
     /// JSON of what an operation cost, `{}` when failed.
@@ -89,10 +85,14 @@ pub struct PointRow {
 pub struct MeasurementRow {
     /// Index into the series.
     pub series: usize,
-    /// Values in order of time.
-    pub samples: Vec<f64>,
+    /// Where the values come from: they are stored only where they do not follow from the windows.
+    pub source: wire::Source,
     /// Their summary.
     pub summary: Summary,
+    /// Their robust scale; none for one value.
+    pub scale: Option<f64>,
+    /// Exact 95 % interval of their median; none where they are too few for one.
+    pub interval: Option<(f64, f64)>,
 }
 
 /// A piece of evidence of a report.

@@ -4,7 +4,7 @@ use time::OffsetDateTime;
 
 use super::ArtefactRow;
 use crate::db::{Connection, Failure};
-use crate::model::{CurveId, EnvironmentId, MachineId, RevisionId, RunId};
+use crate::model::{BranchId, CurveId, EnvironmentId, MachineId, RevisionId, RunId};
 
 /// A run to be stored.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub struct Run<'a> {
     pub id: RunId,
     /// Which code.
     pub revision: RevisionId,
+    /// On which branch.
+    pub branch: BranchId,
     /// The revision's place in its branch.
     pub rank: i64,
     /// In what surroundings.

@@ -78,7 +78,7 @@ pub async fn fill(
         branch: Some(chosen.branch),
         ..Default::default()
     };
-    let runs = db::history::list(&app.db, curve, &filter, true).await?;
+    let runs = db::history::list(&app.db, curve, &filter, false).await?;
     let failed: Vec<&FailedPoint> =
         failed.iter().filter(|one| one.tasks == tasks && one.branch == chosen.branch).collect();
     let environments = environments(app, &runs).await?;
@@ -188,7 +188,7 @@ fn columns(runs: &[Measurement], failed: &[&FailedPoint]) -> Vec<((i64, String),
         let key = (run.rank, run.commit.clone());
         let day = format::date(run.committed_at.unwrap_or(run.finished_at));
         days.entry(key.clone()).or_insert(day);
-        columns.entry(key).or_default().dots.extend(HistoryDot::of(&run.samples));
+        columns.entry(key).or_default().dots.push(dot(run));
     }
     for point in failed {
         columns.entry((point.rank, point.commit.clone())).or_default().failed += 1;
@@ -200,6 +200,15 @@ fn columns(runs: &[Measurement], failed: &[&FailedPoint]) -> Vec<((i64, String),
         last_day = column.date.clone().unwrap_or(last_day);
     }
     columns.into_iter().collect()
+}
+
+/// By its summary, which for runs of old lacks the interval.
+fn dot(run: &Measurement) -> HistoryDot {
+    let by_summary = HistoryDot { value: run.summary.median, interval: run.interval };
+    match run.interval {
+        None => HistoryDot::of(&run.samples).unwrap_or(by_summary),
+        Some(_) => by_summary,
+    }
 }
 
 /// Where a run's environment differs from that of the run before it, in the order of revisions.
