@@ -1,4 +1,4 @@
-//! The document of the API (OpenAPI 3.1), made from the handlers: [`super::routes()`] joins each path
+//! The document of the API (OpenAPI 3.1), made from the handlers: `routes` of the API joins each path
 //! with what its handler says of itself, so that neither is without the other.
 
 use std::sync::LazyLock;
