@@ -30,7 +30,8 @@ impl Input {
 }
 
 /// What these paths hold for a format. With `by_revision`, each file is named for a revision, as is
-/// each entry of a folder. A folder given to a format of single files stands for its files of that format.
+/// each entry of a folder that may be one. A folder given to a format of single files stands for its
+/// files of that format.
 ///
 /// # Errors
 /// A path that cannot be read, or that holds nothing for the format.
@@ -48,6 +49,9 @@ pub fn inputs(format: Format, paths: &[PathBuf], by_revision: bool) -> Result<Ve
                 for entry in entries(path)? {
                     let source = Source::on_disk(&entry)?;
                     let whole = source.name();
+                    if !is_one(format, &source, &whole) {
+                        continue;
+                    }
                     let name = if source.is_folder() { &whole } else { text::stem(&whole) };
                     inputs.extend(of_source(format, source, Some(name))?);
                 }
@@ -55,6 +59,12 @@ pub fn inputs(format: Format, paths: &[PathBuf], by_revision: bool) -> Result<Ve
         }
     }
     Ok(inputs)
+}
+
+/// Whether an entry is named for a revision: a read-me beside the results is not.
+fn is_one(format: Format, source: &Source, name: &str) -> bool {
+    let fits = source.is_folder() || (!format.reads_folders() && format.names(name));
+    fits && !name.starts_with('.')
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {

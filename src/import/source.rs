@@ -56,9 +56,12 @@ impl Source {
 
     /// Its last name: `6.9.0` of `results/6.9.0/`.
     pub fn name(&self) -> String {
+        // `.` and `..` have no name of their own; a link has one, whatever it points to.
         let name = |path: &Path| {
-            let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-            whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+            let own = path.file_name().map(ToOwned::to_owned);
+            let whole = || Some(path.canonicalize().ok()?.file_name()?.to_owned());
+            let name = own.or_else(whole).unwrap_or_default();
+            name.to_string_lossy().into_owned()
         };
         match &self.root {
             Root::File(path) | Root::Folder(path) => name(path),

@@ -49,6 +49,7 @@ async fn a_folder_with_an_entry_for_each_revision_becomes_a_history_that_is_judg
         std::fs::write(entry.join("make.json"), result.to_string()).unwrap();
     }
     std::fs::write(folder.path().join("revisions"), history).unwrap();
+    std::fs::write(folder.path().join("results/README"), "what the lab measured").unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let more = ["--by-revision", "--revisions", &path("revisions")];
     let said = done(&pool, "hyperfine", &[&path("results")], &more);
