@@ -3,7 +3,8 @@
 //! [`api`] receives a report, [`ingest`] turns it into rows and due marks in one transaction,
 //! [`detect`] finds steps in the series that are due, [`alert`] groups them into incidents and
 //! queues messages, [`mail`] sends them, [`worker`] drives those three and [`upkeep`], and [`pages`]
-//! and [`api`] read it all back. [`account`] knows who may; [`import`] makes reports of what other
+//! and [`api`] read it all back. [`jobs`] are measurements that were asked for and the agents that do
+//! them; [`account`] knows who may; [`import`] makes reports of what other
 //! tools measured. [`cli`] starts it all. All SQL is in [`db`]; nouns are in [`model`]; the only clock
 //! is [`clock`].
 #![forbid(unsafe_code)]
@@ -22,6 +23,7 @@ pub mod error;
 pub mod format;
 pub mod import;
 pub mod ingest;
+pub mod jobs;
 pub mod mail;
 pub mod model;
 pub mod pages;

@@ -1,4 +1,4 @@
-//! Drives detect, alert and mail, one unit of work at a time; tests step it. Two workers on one
+//! Drives detect, alert, jobs and mail, one unit of work at a time; tests step it. Two workers on one
 //! database are safe: what one works on, the other passes over.
 
 use std::future::Future;
@@ -12,8 +12,10 @@ use crate::app::App;
 use crate::db;
 use crate::db::due::Due;
 use crate::detect;
+use crate::jobs;
 use crate::mail::{self, Sent, Transport};
-use crate::model::CurveId;
+use crate::model::job::JobState;
+use crate::model::{CurveId, IncidentId, JobId};
 use crate::upkeep;
 
 /// Wait between looks at the database when there is nothing to do.
@@ -32,6 +34,12 @@ pub enum Did {
     Judged(Vec<CurveId>),
     /// Could not judge a curve; it stands at the end of the queue now.
     Postponed(CurveId, String),
+    /// Took a job back from an agent that was lost, or ended one that came too late.
+    Settled(JobId, JobState),
+    /// Asked for the suspect of this incident to be measured again, or found that it cannot be.
+    Suspected(IncidentId),
+    /// Judged what measuring it again gave.
+    Confirmed(IncidentId),
     /// Handled the message of this event.
     Message(String, Sent),
     /// Found nothing to do now.
@@ -55,13 +63,16 @@ impl Worker {
         Ok(Worker { app, transport })
     }
 
-    /// Does one unit of work: judges one curve, else sends one message, so that steps of one cause
-    /// found together are told together.
+    /// Does one unit of work: judges one curve, else tends the jobs, else sends one message, so that
+    /// steps of one cause found together are told together.
     ///
     /// # Errors
     /// When the database does not answer. Nothing is half-done then.
     pub async fn step(&self) -> Result<Did> {
         if let Some(did) = self.judge_next().await? {
+            return Ok(did);
+        }
+        if let Some(did) = self.tend_jobs().await? {
             return Ok(did);
         }
         match mail::send_next(&self.app, &self.transport).await? {
@@ -174,6 +185,16 @@ impl Worker {
         Ok(None)
     }
 
+    async fn tend_jobs(&self) -> Result<Option<Did>> {
+        if let Some((job, state)) = jobs::settle_next(&self.app).await? {
+            return Ok(Some(Did::Settled(job, state)));
+        }
+        if let Some(incident) = jobs::confirm::decide_next(&self.app).await? {
+            return Ok(Some(Did::Confirmed(incident)));
+        }
+        Ok(jobs::confirm::ask_next(&self.app).await?.map(Did::Suspected))
+    }
+
     async fn judge(&self, connection: &mut db::Connection, dues: &[Due]) -> Result<()> {
         let Some(machine) = dues.first().map(|due| due.machine) else { return Ok(()) };
         let curves: Vec<CurveId> = dues.iter().map(|due| due.curve).collect();
@@ -200,6 +221,9 @@ fn report(did: &Did) {
     match did {
         Did::Judged(curves) => tracing::debug!(curves = curves.len(), "judged"),
         Did::Postponed(curve, error) => tracing::error!(%curve, error, "a curve cannot be judged"),
+        Did::Settled(job, state) => tracing::warn!(%job, state = state.word(), "job settled"),
+        Did::Suspected(incident) => tracing::debug!(%incident, "a suspect"),
+        Did::Confirmed(incident) => tracing::info!(%incident, "a suspect was measured again"),
         Did::Message(event, Sent::To(place)) => tracing::info!(event, place, "mailed"),
         Did::Message(event, Sent::Failed(error)) => tracing::warn!(event, error, "mail waits"),
         Did::Message(event, Sent::Withdrawn) => tracing::info!(event, "mail withdrawn"),

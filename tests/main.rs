@@ -13,6 +13,7 @@ mod db;
 mod detect;
 mod import;
 mod ingest;
+mod jobs;
 mod journey;
 mod layers;
 mod mail;

@@ -19,11 +19,14 @@ use scalewatch::pages::failure::FailureView;
 use scalewatch::pages::heat::{HeatCell, HeatView};
 use scalewatch::pages::incident::{CommitRow, EventRow, IncidentView};
 use scalewatch::pages::incidents::{IncidentRow, IncidentRows, IncidentsView, StateChoice};
+use scalewatch::pages::job::{JobView, TurnRow};
+use scalewatch::pages::jobs::{self, JobRow, JobRows, JobsView};
 use scalewatch::pages::login::{LoginView, WelcomeView};
 use scalewatch::pages::machine::{EnvironmentRow, FloorRow, MachineView};
 use scalewatch::pages::moved::{MovedGroup, MovedRow};
 use scalewatch::pages::overview::{MachineRow, OverviewView};
 use scalewatch::pages::people::{PeopleView, PersonRow};
+use scalewatch::pages::project_compare::{self, CurveGroup, ProjectCompareView};
 use scalewatch::pages::revision::{MeasuredRow, RevisionView};
 use scalewatch::pages::run::{self, FailedRow, PointView, RunView, SummaryRow, WindowRow};
 use scalewatch::pages::search::{RevisionRow, SearchView, WorkloadRow};
@@ -97,6 +100,9 @@ fn every_page(sample: Sample<'_>) -> Vec<(&'static str, String)> {
         ("why", rendered(&sample.why())),
         ("machine", rendered(&sample.machine())),
         ("revision", rendered(&sample.revision())),
+        ("jobs", rendered(&sample.jobs())),
+        ("job", rendered(&sample.job())),
+        ("project compare", rendered(&sample.project_compare())),
         ("run", rendered(&sample.run())),
         ("search", rendered(&sample.search())),
         ("api", rendered(&sample.api())),
@@ -540,6 +546,8 @@ impl Sample<'_> {
             words: self.text(),
             state: "new".into(),
             severity: (self.0 > 0).then(|| self.text()),
+            confirmation: (self.0 > 0).then(|| self.text()),
+            confirmation_job: (self.0 > 1).then_some(7),
             merged_into: (self.0 > 1).then_some(2),
             triage: TriageForm {
                 id: 1,
@@ -587,6 +595,93 @@ impl Sample<'_> {
         }
     }
 
+    fn jobs(self) -> JobsView {
+        let row = |index: usize| JobRow {
+            id: index as i64,
+            workloads: self.text(),
+            commit: self.commit(),
+            project: self.text(),
+            machine: (index % 2 == 0).then(|| ("0123456789abcdef".into(), self.text())),
+            label: self.text(),
+            state: "running",
+            class: "",
+            progress: self.text(),
+            created: self.when(),
+        };
+        JobsView {
+            layout: self.layout(),
+            choices: self.many(|index| jobs::StateChoice {
+                name: "open",
+                href: "/jobs?state=open".into(),
+                chosen: index == 0,
+            }),
+            filters: self.pairs(),
+            jobs: JobRows { caption: self.text(), rows: self.many(row) },
+            older: (self.0 > 1).then(|| "/jobs?after=7".into()),
+        }
+    }
+
+    fn job(self) -> JobView {
+        JobView {
+            layout: self.layout(),
+            id: 7,
+            project: self.text(),
+            machine: (self.0 > 0).then(|| ("0123456789abcdef".into(), self.text())),
+            label: (self.0 > 0).then(|| self.text()),
+            state: "running",
+            class: "",
+            progress: self.text(),
+            doing: self.text(),
+            reason: (self.0 > 0).then(|| self.text()),
+            incident: (self.0 > 1).then_some(3),
+            compare: (self.0 > 1).then(|| "/compare".into()),
+            submitted_by: self.text(),
+            created: self.when(),
+            claimed: (self.0 > 0).then(|| self.when()),
+            ended: (self.0 > 1).then(|| self.when()),
+            terms: self.many(|_| self.text()),
+            plan: self.facts(),
+            turns: self.many(|index| TurnRow {
+                number: index + 1,
+                side: "base",
+                commit: self.commit(),
+                run: (index > 0).then(|| ("/runs/1".into(), self.text())),
+            }),
+            log: if self.0 == 0 { String::new() } else { self.text() },
+        }
+    }
+
+    fn project_compare(self) -> ProjectCompareView {
+        let point = |index: usize| project_compare::PointRow {
+            tasks: index as u32 + 1,
+            base: Value::new(3.0),
+            head: Value::maybe(None),
+            change: self.text(),
+            verdict: self.text(),
+            class: "regression",
+        };
+        ProjectCompareView {
+            layout: self.layout(),
+            project: self.text(),
+            base: (self.text(), self.text()),
+            head: (self.text(), self.text()),
+            class: "",
+            words: self.text(),
+            rule: self.text(),
+            curves: self.many(|_| CurveGroup {
+                href: "/compare".into(),
+                workload: self.text(),
+                parameters: self.text(),
+                machine_id: "0123456789abcdef".into(),
+                machine_name: self.text(),
+                metric: self.text(),
+                words: self.text(),
+                rows: self.many(point),
+            }),
+            unpaired: self.many(|_| [0; 4].map(|_| self.text())),
+        }
+    }
+
     fn machine(self) -> MachineView {
         let environment = |_| EnvironmentRow { since: self.when(), runs: 3, changes: self.text() };
         MachineView {
@@ -596,6 +691,8 @@ impl Sample<'_> {
             topology: self.text(),
             registered: self.when(),
             last_seen: (self.0 > 1).then(|| self.when()),
+            agent: (self.0 > 0).then(|| (self.when(), self.text())),
+            job: (self.0 > 1).then(|| (7, self.text())),
             identity: self.facts(),
             environments: self.many(environment),
             newest: self.facts(),

@@ -34,6 +34,7 @@ use super::{Answer, Params};
         (name = "curves", description = "What was measured, over task counts and revisions."),
         (name = "compare", description = "Base against head."),
         (name = "incidents", description = "Steps of one cause, and what people decide about them."),
+        (name = "jobs", description = "Measurements that are asked for, and the agents that do them."),
         (name = "machines", description = "Registered hardware and what identical code differs by there."),
         (name = "projects", description = "What people set for a project."),
         (name = "service", description = "The service itself.")

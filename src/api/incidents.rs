@@ -23,9 +23,10 @@ use crate::db;
 use crate::detect::severity;
 use crate::error::{Error, Result};
 use crate::model::incident::{Event, Incident, Message, RangeEnd, Reason, State as Standing};
+use crate::model::job::{Confirmation, Outcome};
 use crate::model::severity::Severity;
 use crate::model::step::Change;
-use crate::model::{IncidentId, Scope};
+use crate::model::{IncidentId, JobId, Scope};
 
 /// Largest body of a decision, bytes.
 const DECISION_BYTES: usize = 16 << 10;
@@ -95,8 +96,27 @@ pub struct IncidentDetail {
     #[serde(flatten)]
     incident: IncidentView,
     moved: Vec<StepView>,
+    /// Whether the suspect was measured again before it was told; null before anybody looked.
+    confirmation: Option<ConfirmationView>,
     events: Vec<EventView>,
     messages: Vec<MessageView>,
+}
+
+/// Whether a suspect was measured again, and what came of it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Confirmation)]
+struct ConfirmationView {
+    /// Null while the job is at work.
+    outcome: Option<Outcome>,
+    words: String,
+    /// The job that measures it again.
+    job: Option<JobId>,
+}
+
+impl From<Confirmation> for ConfirmationView {
+    fn from(one: Confirmation) -> ConfirmationView {
+        ConfirmationView { outcome: one.outcome, words: one.words, job: one.job }
+    }
 }
 
 /// One line of the history.
@@ -207,7 +227,9 @@ async fn detail(app: &App, id: IncidentId) -> Result<IncidentDetail> {
     let moved = db::incident_step::list(&app.db, id).await?;
     let events = db::incident::list_events(&app.db, id).await?;
     let messages = db::incident::list_messages(&app.db, id).await?;
+    let confirmation = db::job::confirmation::find(&app.db, id).await?;
     Ok(IncidentDetail {
+        confirmation: confirmation.map(ConfirmationView::from),
         incident: IncidentView::of(app, incident, &severities),
         moved: moved.into_iter().map(StepView::from).collect(),
         events: events.into_iter().map(EventView::from).collect(),

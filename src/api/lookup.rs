@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::db;
 use crate::error::{Error, Result};
-use crate::model::{Branch, Curve, CurveId, Machine, Project, ProjectId, Revision};
+use crate::model::{Branch, Curve, CurveId, Machine, Project, ProjectId, Revision, RunId};
 
 /// The machine with this id.
 pub async fn machine(app: &App, id: &str) -> Result<Machine> {
@@ -65,4 +65,99 @@ pub async fn branch_or_only(
         return Err(Error::query("branch", format!("must be one of {}", names.join(", "))));
     }
     Ok(branches.pop())
+}
+
+/// One side of a comparison, as asked for.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// The words it was asked with.
+    pub asked: String,
+    /// Its revisions, in order.
+    pub revisions: Vec<Revision>,
+    /// The runs that make it.
+    pub runs: db::sides::Runs,
+}
+
+/// Most revisions of a range, and most runs that are named.
+const LARGEST_SIDE: usize = 500;
+
+/// A side: a commit by its first digits; a range `A..B`, the revisions after A up to B on a branch;
+/// or runs, `run:UUID,UUID`.
+pub async fn side(
+    app: &App,
+    project: ProjectId,
+    (parameter, asked): (&'static str, &str),
+    branch: Option<&str>,
+) -> Result<Side> {
+    let (revisions, runs) = if let Some(list) = asked.strip_prefix("run:") {
+        runs(app, project, parameter, list).await?
+    } else if let Some((after, upto)) = asked.split_once("..") {
+        (range(app, project, parameter, (after, upto), branch).await?, Vec::new())
+    } else {
+        (commit(app, project, parameter, asked).await?, Vec::new())
+    };
+    let ids = revisions.iter().map(|revision| revision.id).collect();
+    let runs = db::sides::Runs { revisions: ids, runs };
+    Ok(Side { asked: asked.to_owned(), revisions, runs })
+}
+
+async fn runs(
+    app: &App,
+    project: ProjectId,
+    parameter: &'static str,
+    list: &str,
+) -> Result<(Vec<Revision>, Vec<RunId>)> {
+    let (mut revisions, mut runs): (Vec<Revision>, Vec<RunId>) = (Vec::new(), Vec::new());
+    for text in list.split(',') {
+        let id = text.trim().parse::<RunId>();
+        let id =
+            id.map_err(|_| Error::query(parameter, format!("`{text}` is no UUID of a run")))?;
+        let run = db::run::find(&app.db, id).await?.ok_or(Error::NotFound("run"))?;
+        if run.project != project {
+            return Err(Error::query(parameter, format!("run {id} is of another project")));
+        }
+        if !revisions.iter().any(|known| known.id == run.revision) {
+            let found = db::revision::find(&app.db, run.revision).await?;
+            revisions.extend(found);
+        }
+        runs.push(id);
+        if runs.len() > LARGEST_SIDE {
+            return Err(Error::query(parameter, format!("names more than {LARGEST_SIDE} runs")));
+        }
+    }
+    revisions.sort_by_key(|revision| (revision.branch, revision.rank));
+    Ok((revisions, runs))
+}
+
+async fn range(
+    app: &App,
+    project: ProjectId,
+    parameter: &'static str,
+    (after, upto): (&str, &str),
+    branch: Option<&str>,
+) -> Result<Vec<Revision>> {
+    let after = commit(app, project, parameter, after).await?;
+    let upto = commit(app, project, parameter, upto).await?;
+    let named = match branch {
+        Some(name) => Some(self::branch(app, project, name).await?.id),
+        None => None,
+    };
+    let both = after
+        .iter()
+        .flat_map(|a| upto.iter().map(move |b| (a, b)))
+        .filter(|(a, b)| a.branch == b.branch && named.is_none_or(|branch| a.branch == branch));
+    let both: Vec<_> = both.collect();
+    let (after, upto) = match both.as_slice() {
+        [one] => *one,
+        [] => return Err(Error::query(parameter, "the two commits share no branch")),
+        _ => return Err(Error::query("branch", "must be given: several have both commits")),
+    };
+    let limit = LARGEST_SIDE as i64 + 1;
+    let found =
+        db::revision::list_between(&app.db, after.branch, after.rank, upto.rank, limit).await?;
+    if found.is_empty() || found.len() > LARGEST_SIDE {
+        let problem = format!("must hold 1 to {LARGEST_SIDE} revisions, the earlier commit first");
+        return Err(Error::query(parameter, problem));
+    }
+    Ok(found)
 }

@@ -1,6 +1,7 @@
 //! The API: JSON under `/api/v1`, and `/health`. Reading is public; writing takes a bearer token
 //! with the right scope. Every refusal is a [`wire::Problem`].
 
+mod agents;
 mod at;
 mod auth;
 mod batch;
@@ -15,6 +16,7 @@ mod failure;
 mod health;
 mod incident_steps;
 mod incidents;
+mod jobs;
 mod lines;
 mod lookup;
 mod machines;
@@ -22,6 +24,7 @@ mod noise;
 mod page;
 mod params;
 pub mod problem;
+mod project_compare;
 mod run;
 mod runs;
 mod scaling;
@@ -43,7 +46,9 @@ use crate::error::Error;
 
 pub use auth::Caller;
 pub use failure::{Failure, log, retry_after, status};
+pub use jobs::states as job_states;
 pub use params::Params;
+pub use project_compare::{Compared as ProjectCompared, compared as compare_project};
 
 /// Result of a handler.
 type Answer<T> = Result<T, Failure>;
@@ -69,6 +74,14 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(incidents::show))
         .routes(routes!(why::incident))
         .routes(routes!(incidents::decide))
+        .routes(routes!(project_compare::show))
+        .routes(routes!(jobs::list, jobs::create))
+        .routes(routes!(agents::claim))
+        .routes(routes!(jobs::show))
+        .routes(routes!(jobs::cancel))
+        .routes(routes!(jobs::retry))
+        .routes(routes!(agents::beat))
+        .routes(routes!(agents::finish))
         .routes(routes!(document::show));
     OpenApiRouter::with_openapi(document::Base::openapi())
         .nest("/api/v1", v1)

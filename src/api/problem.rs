@@ -139,6 +139,24 @@ pub const CODES: &[Code] = &[
         "`detail` lists the states that can be reached from where the incident stands.",
     ),
     code(
+        "key_reused",
+        &[409],
+        "The key is taken",
+        "Another request came under this Idempotency-Key. A new request needs a new key.",
+    ),
+    code(
+        "job_stands_otherwise",
+        &[409],
+        "The job does not stand where this could be done",
+        "It is over already, or not over yet; `detail` says where it stands.",
+    ),
+    code(
+        "lease_lost",
+        &[409],
+        "The job is no longer this agent's",
+        "Its lease ran out, or it was cancelled. Its runs are kept; take another job.",
+    ),
+    code(
         "body_too_large",
         &[413],
         "The body is too large",
@@ -173,6 +191,18 @@ pub const CODES: &[Code] = &[
         &[429],
         "There is no room for another upload",
         "As much is being stored as the service can take. Nothing was stored; send it again after the seconds in Retry-After.",
+    ),
+    code(
+        "unknown_commit",
+        &[422],
+        "The commit is not known here",
+        "A range is of revisions that were measured before; `field` names its end.",
+    ),
+    code(
+        "unknown_run",
+        &[422],
+        "The run was not uploaded",
+        "A job is done when the service holds its runs: upload them first.",
     ),
     code(
         "internal",
@@ -216,6 +246,8 @@ refusals! {
     NotFound: 404;
     /// Beyond what can be stored at once.
     Room: 429;
+    /// Of every operation that takes a token and no body.
+    Act: 401 403 404 409 500 503;
     /// Contradicts what is stored.
     Conflict: 409;
 }

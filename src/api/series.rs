@@ -158,7 +158,7 @@ pub async fn show(
         metric: Some(&series.metric),
         tasks: Some(series.tasks),
         branch: branch.as_ref().map(|branch| branch.id),
-        revisions: None,
+        ..Default::default()
     };
     let measurements = db::history::list(&app.db, &curve, &filter, samples).await?;
     let steps = db::incident_step::list_standing_of_curve(&app.db, curve.id).await?;

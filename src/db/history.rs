@@ -20,6 +20,8 @@ pub struct Filter<'a> {
     pub branch: Option<BranchId>,
     /// At these revisions.
     pub revisions: Option<&'a [RevisionId]>,
+    /// Of these runs.
+    pub runs: Option<&'a [RunId]>,
 }
 
 /// Measurements of a curve by task count and metric, within a series by rank, then time; samples
@@ -53,6 +55,7 @@ pub async fn list(
              and ($4::integer is null or s.tasks = $4)
              and ($5::bigint is null or m.branch_id = $5)
              and ($6::bigint[] is null or m.revision_id = any($6))
+             and ($8::uuid[] is null or m.run_id = any($8))
            order by s.tasks, s.metric, m.rank, m.finished_at, m.run_id"#,
         curve.machine as MachineId,
         curve.id as CurveId,
@@ -60,7 +63,8 @@ pub async fn list(
         filter.tasks,
         filter.branch as Option<BranchId>,
         filter.revisions as Option<&[RevisionId]>,
-        with_samples
+        with_samples,
+        filter.runs as Option<&[RunId]>
     );
     let mut rows = rows.fetch_all(pool).await?;
     let samples: Vec<Vec<f64>> = match with_samples {

@@ -59,6 +59,24 @@ pub async fn find_by_public_id(
     Ok(row.fetch_optional(executor).await?.map(Machine::from))
 }
 
+/// Machines of this name, at most two, which is one too many.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_by_name(
+    executor: impl PgExecutor<'_>,
+    name: &str,
+) -> Result<Vec<Machine>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
+               registered_at, last_seen_at
+           from machine where name = $1 order by id limit 2"#,
+        name
+    );
+    Ok(rows.fetch_all(executor).await?.into_iter().map(Machine::from).collect())
+}
+
 /// The machine with this row.
 ///
 /// # Errors

@@ -124,7 +124,8 @@ pub async fn is_told(connection: &mut Connection, incident: IncidentId) -> sqlx:
 }
 
 /// Claims the message that waits longest, for `lease_until`. Waits for curves that were due before
-/// the message was, so that one cause is one message; messages of one incident keep their order.
+/// the message was, so that one cause is one message, and for suspects that are measured again;
+/// messages of one incident keep their order.
 pub async fn claim_next(
     db: &Pool,
     now: OffsetDateTime,
@@ -137,6 +138,10 @@ pub async fn claim_next(
                where o.sent_at is null and o.withdrawn_at is null and o.due_at <= $1
                      and (o.claimed_until is null or o.claimed_until <= $1)
                      and not exists (select from due d where d.marked_at <= o.due_at)
+                     and (o.kind <> 'incident_opened'
+                          or exists (select from confirmation c
+                                     where c.incident_id = o.incident_id
+                                           and c.outcome is not null))
                      and not exists (select from outbox earlier
                                      where earlier.incident_id = o.incident_id
                                            and earlier.id < o.id and earlier.sent_at is null

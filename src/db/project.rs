@@ -52,14 +52,17 @@ pub async fn find(pool: &Pool, id: ProjectId) -> Result<Option<Project>, Failure
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn list_branches(pool: &Pool, project: ProjectId) -> Result<Vec<Branch>, Failure> {
+pub async fn list_branches(
+    executor: impl PgExecutor<'_>,
+    project: ProjectId,
+) -> Result<Vec<Branch>, Failure> {
     let rows = sqlx::query_as!(
         BranchRow,
         r#"select id as "id: BranchId", project_id as "project: ProjectId", name, order_by
            from branch where project_id = $1 order by name"#,
         project as ProjectId
     );
-    rows.fetch_all(pool).await?.into_iter().map(Branch::try_from).collect()
+    rows.fetch_all(executor).await?.into_iter().map(Branch::try_from).collect()
 }
 
 /// The branch of this name.

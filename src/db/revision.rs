@@ -10,7 +10,10 @@ use crate::model::{BranchId, NamedRevision, ProjectId, Revision, RevisionId};
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn find(pool: &Pool, id: RevisionId) -> Result<Option<Revision>, Failure> {
+pub async fn find(
+    executor: impl PgExecutor<'_>,
+    id: RevisionId,
+) -> Result<Option<Revision>, Failure> {
     sqlx::query_as!(
         Revision,
         r#"select id as "id: RevisionId", branch_id as "branch: BranchId", commit_id as commit,
@@ -18,7 +21,7 @@ pub async fn find(pool: &Pool, id: RevisionId) -> Result<Option<Revision>, Failu
            from revision where id = $1"#,
         id as RevisionId
     )
-    .fetch_optional(pool)
+    .fetch_optional(executor)
     .await
 }
 
@@ -72,7 +75,7 @@ pub async fn list_of_branch_by_prefix(
 /// # Errors
 /// When the database does not answer.
 pub async fn list_by_prefix(
-    pool: &Pool,
+    executor: impl PgExecutor<'_>,
     project: ProjectId,
     prefix: &str,
 ) -> Result<Vec<Revision>, Failure> {
@@ -86,7 +89,7 @@ pub async fn list_by_prefix(
         project as ProjectId,
         prefix
     )
-    .fetch_all(pool)
+    .fetch_all(executor)
     .await
 }
 
@@ -96,7 +99,7 @@ pub async fn list_by_prefix(
 /// # Errors
 /// When the database does not answer.
 pub async fn list_between(
-    pool: &Pool,
+    executor: impl PgExecutor<'_>,
     branch: BranchId,
     after: i64,
     upto: i64,
@@ -113,7 +116,7 @@ pub async fn list_between(
         upto,
         limit
     )
-    .fetch_all(pool)
+    .fetch_all(executor)
     .await
 }
 

@@ -37,7 +37,7 @@ macro_rules! ids {
 
 ids! {
     ProjectId, BranchId, RevisionId, MachineId, TokenId, EnvironmentId, CurveId, SeriesId, StepId,
-    IncidentId, PersonId, SessionId,
+    IncidentId, JobId, PersonId, SessionId, SubmissionId,
 }
 
 /// A stored word that the constraint of its column allows, read back as the noun it names.

@@ -17,6 +17,7 @@ pub mod modes;
 pub mod neighbour;
 pub mod offline;
 pub mod policy;
+pub mod project;
 pub mod scaling;
 pub mod severity;
 pub mod two_sides;

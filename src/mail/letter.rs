@@ -24,6 +24,8 @@ pub struct Letter {
     pub sections: Vec<Section>,
     /// The headline's curve before and after.
     pub plot: Option<CurvePlot>,
+    /// Whether it was measured again before it was told, and what came of it.
+    pub confirmation: Option<String>,
     /// Address of the incident's page.
     pub link: String,
 }
@@ -64,7 +66,8 @@ pub async fn load(pool: &Pool, id: IncidentId, public_url: &str) -> Result<Lette
         sections.push(section);
     }
     let link = format!("{public_url}/incidents/{id}");
-    Ok(Letter { incident, sections, plot, link })
+    let confirmation = db::job::confirmation::find(pool, id).await?.map(|one| one.words);
+    Ok(Letter { incident, sections, plot, confirmation, link })
 }
 
 fn plot_of(step: &IncidentStep, rows: &[HistoryRow]) -> CurvePlot {

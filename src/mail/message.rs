@@ -25,6 +25,7 @@ struct OpenedText<'a> {
     range: String,
     project: String,
     runs: String,
+    confirmation: Option<String>,
     why: String,
 }
 
@@ -203,6 +204,7 @@ fn opened(letter: &Letter, project: String) -> Result<(String, String)> {
         range: wrapped(&range),
         project: project.clone(),
         runs: letter.sections.first().map_or(String::new(), runs),
+        confirmation: letter.confirmation.as_deref().map(suspect),
         why: wrapped(
             "The incident, and why it is one (the runs used, every inequality with its numbers, \
              and the line that decided):",
@@ -220,6 +222,12 @@ fn opened(letter: &Letter, project: String) -> Result<(String, String)> {
         plot_sentence: letter.plot.as_ref().map(chart::CurvePlot::sentence),
     };
     Ok((text.render()?, html.render()?))
+}
+
+/// `Suspect confirmed by 3 runs …`, in letters that need no encoding.
+fn suspect(words: &str) -> String {
+    let words = one_line(words).replace('−', "-").replace('±', "+-").replace('×', "x");
+    wrapped(&format!("Suspect {words}."))
 }
 
 /// Where the cause lies: at one commit, or between two.

@@ -54,6 +54,10 @@ ids! {
     StepId,
     /// Row of `incident`.
     IncidentId,
+    /// Row of `job`.
+    JobId,
+    /// Row of `job_submission`.
+    SubmissionId,
 }
 
 /// A run's client-made UUID.

@@ -5,6 +5,7 @@ pub mod environment;
 pub mod heat;
 pub mod ids;
 pub mod incident;
+pub mod job;
 pub mod machine;
 pub mod noise;
 pub mod overview;

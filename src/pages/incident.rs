@@ -72,6 +72,10 @@ pub struct IncidentView {
     pub state: String,
     /// Severity, and how it comes about; none where no step stands.
     pub severity: Option<String>,
+    /// Whether it was measured again before it was told, and what came of it.
+    pub confirmation: Option<String>,
+    /// The job that did.
+    pub confirmation_job: Option<i64>,
     /// The incident that took over its steps.
     pub merged_into: Option<i64>,
     /// What can be decided.
@@ -132,6 +136,7 @@ async fn view(app: &App, visitor: &Visitor, incident: &Incident) -> Result<Incid
     let severities = severity::list(&app.db, std::slice::from_ref(incident)).await?;
     let events = db::incident::list_events(&app.db, incident.id).await?;
     let messages = db::incident::list_messages(&app.db, incident.id).await?;
+    let confirmation = db::job::confirmation::find(&app.db, incident.id).await?;
     let event = |event: &Event| EventRow {
         at: When::new(event.at, now),
         kind: event.kind.replace('_', " "),
@@ -149,6 +154,8 @@ async fn view(app: &App, visitor: &Visitor, incident: &Incident) -> Result<Incid
         words: change_words(incident.change, incident.headline.ratio),
         state: incident.state_words(),
         severity: severities.get(&incident.id).map(Severity::words),
+        confirmation_job: confirmation.as_ref().and_then(|one| one.job).map(|job| job.0),
+        confirmation: confirmation.map(|one| one.words),
         merged_into: incident.merged_into.map(|into| into.0),
         triage: TriageForm::new(incident, visitor),
         opened: When::new(incident.opened_at, now),

@@ -17,6 +17,7 @@ use crate::detect::history::in_words;
 use crate::error::{Error, Result};
 use crate::format;
 use crate::model::environment::{Environment, diff};
+use crate::model::job::{Agent, Job, JobState};
 use crate::model::{Curve, EnvironmentId, EnvironmentUse, Machine, NoiseFloor};
 
 /// Rows of each list.
@@ -68,6 +69,10 @@ pub struct MachineView {
     pub registered: When,
     /// When its last report came.
     pub last_seen: Option<When>,
+    /// What its agent says of itself: when it was heard of, labels and projects.
+    pub agent: Option<(When, String)>,
+    /// What it does now: number of the job and how far it is.
+    pub job: Option<(i64, String)>,
     /// The facts behind the id.
     pub identity: Facts,
     /// Newest first.
@@ -108,7 +113,16 @@ async fn view(app: &App, visitor: &Visitor, machine: &Machine) -> Result<Machine
     let curves = db::curve::list(&app.db, &curves, SHOWN).await?;
     let runs = db::run::Filter { machine: Some(machine.id), ..Default::default() };
     let runs = db::run::list(&app.db, &runs, SHOWN).await?;
+    let agent = db::job::agent::find(&app.db, machine.id).await?;
+    let live = db::job::Filter {
+        machine: Some(machine.id),
+        states: Some(JobState::LIVE.to_vec()),
+        ..Default::default()
+    };
+    let job = db::job::list(&app.db, &live, 1).await?.pop();
     Ok(MachineView {
+        agent: agent.map(|agent| (When::new(agent.seen_at, now), agent_words(&agent))),
+        job: job.map(|job| (job.id.0, job_words(&job))),
         layout: Layout::new(&machine.name, Section::None).seen_by(visitor),
         id: machine.public_id.clone(),
         name: machine.name.clone(),
@@ -126,6 +140,20 @@ async fn view(app: &App, visitor: &Visitor, machine: &Machine) -> Result<Machine
         curves: curves.iter().map(curve_link).collect(),
         runs: RunRows::new("Latest reports first", &runs, now),
     })
+}
+
+/// `labels arm, big; prepares linux`.
+fn agent_words(agent: &Agent) -> String {
+    let prepares = format!("prepares {}", agent.projects.join(", "));
+    match agent.labels.as_slice() {
+        [] => prepares,
+        labels => format!("labels {}; {prepares}", labels.join(", ")),
+    }
+}
+
+/// `running for linux, turn 2 of 6, 3 of 8 points`.
+fn job_words(job: &Job) -> String {
+    format!("{} for {}, {}", job.state.title(), job.project_name, job.progress_words())
 }
 
 /// `2 sockets of 32 cores, 2 threads a core, 4 NUMA nodes, 512 GiB`.

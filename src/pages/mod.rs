@@ -17,6 +17,8 @@ pub mod failure;
 pub mod heat;
 pub mod incident;
 pub mod incidents;
+pub mod job;
+pub mod jobs;
 pub mod login;
 pub mod machine;
 pub mod metric;
@@ -25,6 +27,7 @@ mod noise;
 pub mod overview;
 pub mod people;
 pub mod profile;
+pub mod project_compare;
 pub mod revision;
 pub mod run;
 pub mod search;
@@ -58,6 +61,9 @@ pub fn router() -> Router<App> {
         .route("/incidents", get(incidents::list))
         .route("/incidents/{id}", get(incident::show).post(triage::decide))
         .route("/incidents/{id}/why", get(why::show))
+        .route("/jobs", get(jobs::list))
+        .route("/jobs/{id}", get(job::show))
+        .route("/projects/{name}/compare", get(project_compare::show))
         .route("/machines/{id}", get(machine::show))
         .route("/revisions/{id}", get(revision::show))
         .route("/runs/{id}", get(run::show))

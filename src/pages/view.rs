@@ -22,6 +22,8 @@ pub enum Section {
     Incidents,
     /// `/curves` and below, `/compare`.
     Curves,
+    /// `/jobs` and below.
+    Jobs,
     /// Pages that stand for themselves.
     None,
 }
@@ -59,11 +61,12 @@ impl Layout {
         self
     }
 
-    pub(super) fn sections(&self) -> [(Section, &'static str, &'static str); 3] {
+    pub(super) fn sections(&self) -> [(Section, &'static str, &'static str); 4] {
         [
             (Section::Overview, "/", "Overview"),
             (Section::Incidents, "/incidents", "Incidents"),
             (Section::Curves, "/curves", "Curves"),
+            (Section::Jobs, "/jobs", "Jobs"),
         ]
     }
 

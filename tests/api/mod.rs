@@ -7,6 +7,7 @@ mod lists;
 mod machines;
 mod noise;
 mod one;
+mod project_compare;
 mod runs;
 mod tokens;
 mod triage;

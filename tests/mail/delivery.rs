@@ -93,6 +93,7 @@ async fn two_workers_that_race_send_one_message(pool: Pool) {
             break;
         }
     }
+    assert!(matches!(worker().step().await.unwrap(), Did::Suspected(_)));
     let (one, two, three) = (worker(), worker(), worker());
     let (one, two, three) = tokio::join!(one.step(), two.step(), three.step());
     let did = [one.unwrap(), two.unwrap(), three.unwrap()];
@@ -114,6 +115,7 @@ async fn a_message_whose_sender_died_is_sent_when_its_lease_has_run_out(pool: Po
     {
         assert!(matches!(worker.step().await.unwrap(), Did::Judged(_)));
     }
+    assert!(matches!(worker.step().await.unwrap(), Did::Suspected(_)));
     let now = service.app.clock.now();
     let claimed = db::outbox::claim_next(&service.app.db, now, now + mail::LEASE).await.unwrap();
     assert!(claimed.is_some(), "a sender claims it and dies");

@@ -58,13 +58,17 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-type Checked = Result<(), Invalid>;
+pub(crate) type Checked = Result<(), Invalid>;
 
-fn require(holds: bool, field: impl Into<String>, problem: impl Into<String>) -> Checked {
+pub(crate) fn require(
+    holds: bool,
+    field: impl Into<String>,
+    problem: impl Into<String>,
+) -> Checked {
     if holds { Ok(()) } else { Err(Invalid { field: field.into(), problem: problem.into() }) }
 }
 
-fn text(value: &str, field: impl Into<String>) -> Checked {
+pub(crate) fn text(value: &str, field: impl Into<String>) -> Checked {
     let field = field.into();
     require(!value.trim().is_empty(), field.as_str(), "must not be empty")?;
     require(
@@ -75,13 +79,13 @@ fn text(value: &str, field: impl Into<String>) -> Checked {
     require(!value.contains('\0'), field, "must not contain a NUL character")
 }
 
-fn name(value: &str, field: impl Into<String>) -> Checked {
+pub(crate) fn name(value: &str, field: impl Into<String>) -> Checked {
     let field = field.into();
     text(value, field.as_str())?;
     require(value.len() <= limits::NAME, field, format!("must have at most {} bytes", limits::NAME))
 }
 
-fn hex(value: &str, field: &str, lengths: std::ops::RangeInclusive<usize>) -> Checked {
+pub(crate) fn hex(value: &str, field: &str, lengths: std::ops::RangeInclusive<usize>) -> Checked {
     let digits = value.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     require(
         digits && lengths.contains(&value.len()),

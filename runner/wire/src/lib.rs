@@ -8,7 +8,10 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod check_job;
+mod compare;
 mod derive;
+mod job;
 mod machine;
 mod metric;
 mod noise;
@@ -16,6 +19,15 @@ mod point;
 mod report;
 
 pub use check::{Invalid, limits};
+pub use check_job::limits as job_limits;
+pub use compare::{
+    ComparedSide, CurveComparison, FailedAt, GateOutcome, PointComparison, ProjectComparison,
+    UnpairedCurve,
+};
+pub use job::{
+    AskedRange, AskedRevision, Assignment, Claim, Claimed, Finish, Heartbeat, HeartbeatAnswer, Job,
+    JobRequest, JobState, Plan, Progress, Submitted,
+};
 pub use machine::{Cache, Environment, Identity, Machine};
 pub use metric::{Direction, Metric, Source, Unit};
 pub use noise::{FloorsKept, NoiseFloor, NoiseFloors};

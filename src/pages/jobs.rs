@@ -1,0 +1,217 @@
+//! `/jobs`: what was asked for and how far it is, by state, project and machine.
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+use axum::extract::{Query, State};
+use axum::response::Html;
+use serde::Deserialize;
+use time::OffsetDateTime;
+
+use super::failure::Failure;
+use super::shown;
+use super::view::{CommitMark, Layout, Section, When};
+use super::visitor::Visitor;
+use crate::api;
+use crate::app::App;
+use crate::db;
+use crate::error::{Error, Result};
+use crate::format;
+use crate::model::JobId;
+use crate::model::job::{Job, JobState};
+
+/// Jobs on one page.
+const SHOWN: i64 = 100;
+
+/// One job in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRow {
+    /// Row, and its address.
+    pub id: i64,
+    /// What is measured.
+    pub workloads: String,
+    /// The revision, of two the head.
+    pub commit: CommitMark,
+    /// Whose code.
+    pub project: String,
+    /// Id and name of the machine, where one has it or it is for one.
+    pub machine: Option<(String, String)>,
+    /// Label of the machines it is for.
+    pub label: String,
+    /// State in words.
+    pub state: &'static str,
+    /// Class of the style sheet.
+    pub class: &'static str,
+    /// How far it is, and why it stands so.
+    pub progress: String,
+    /// When it was asked for.
+    pub created: When,
+}
+
+/// A list of jobs.
+#[derive(Debug, Clone, PartialEq, Eq, Template)]
+#[template(path = "partials/job_rows.html")]
+pub struct JobRows {
+    /// What the list holds.
+    pub caption: String,
+    /// Rows.
+    pub rows: Vec<JobRow>,
+}
+
+impl HtmlSafe for JobRows {}
+
+impl JobRows {
+    /// Jobs as stored.
+    pub fn new(caption: impl Into<String>, jobs: &[Job], now: OffsetDateTime) -> JobRows {
+        JobRows { caption: caption.into(), rows: jobs.iter().map(|job| row(job, now)).collect() }
+    }
+}
+
+fn row(job: &Job, now: OffsetDateTime) -> JobRow {
+    let head = job.revisions.last();
+    let text = |of: fn(&wire::Revision) -> &String| head.map_or("", |head| of(head));
+    JobRow {
+        id: job.id.0,
+        workloads: workloads(&job.plan),
+        commit: CommitMark::new(text(|head| &head.commit), text(|head| &head.subject)),
+        project: job.project_name.clone(),
+        machine: machine(job),
+        label: job.label.clone().unwrap_or_default(),
+        state: job.state.title(),
+        class: class(job.state),
+        progress: match &job.reason {
+            Some(reason) => reason.clone(),
+            None => job.progress_words(),
+        },
+        created: When::new(job.created_at, now),
+    }
+}
+
+/// The first workloads of a plan, and how many more there are.
+pub(super) fn workloads(plan: &wire::Plan) -> String {
+    match plan.workloads.as_slice() {
+        [first, second, rest @ ..] if !rest.is_empty() => {
+            format!("{first}, {second} and {} more", rest.len())
+        }
+        all => all.join(", "),
+    }
+}
+
+pub(super) fn machine(job: &Job) -> Option<(String, String)> {
+    Some((job.machine_public_id.clone()?, job.machine_name.clone()?))
+}
+
+pub(super) const fn class(state: JobState) -> &'static str {
+    match state {
+        JobState::Failed => "regression",
+        JobState::Done => "improvement",
+        JobState::Cancelled | JobState::TimedOut => "undecided",
+        _ => "",
+    }
+}
+
+/// What can be chosen in the address.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    state: Option<String>,
+    project: Option<String>,
+    machine: Option<String>,
+    after: Option<String>,
+}
+
+/// A choice of states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateChoice {
+    /// Name.
+    pub name: &'static str,
+    /// Address.
+    pub href: String,
+    /// It is the one shown.
+    pub chosen: bool,
+}
+
+/// The page.
+#[derive(Debug, Clone, PartialEq, Eq, Template)]
+#[template(path = "pages/jobs.html")]
+pub struct JobsView {
+    /// Frame.
+    pub layout: Layout,
+    /// States to choose from.
+    pub choices: Vec<StateChoice>,
+    /// Project and machine it is narrowed to, and the address without.
+    pub filters: Vec<(String, String)>,
+    /// The jobs.
+    pub jobs: JobRows,
+    /// Address of older ones.
+    pub older: Option<String>,
+}
+
+/// Shows the page.
+pub async fn list(
+    State(app): State<App>,
+    visitor: Visitor,
+    Query(choice): Query<Choice>,
+) -> Result<Html<String>, Failure> {
+    shown(&view(&app, &visitor, &choice).await?)
+}
+
+async fn view(app: &App, visitor: &Visitor, choice: &Choice) -> Result<JobsView> {
+    let asked = choice.state.as_deref().unwrap_or("all");
+    let mut filter = db::job::Filter::default();
+    if asked != "all" {
+        filter.states = Some(api::job_states(asked)?);
+    }
+    let mut filters = Vec::new();
+    if let Some(name) = &choice.project {
+        let found = db::project::find_by_name(&app.db, name).await?;
+        filter.project = Some(found.ok_or(Error::NotFound("project"))?.id);
+        filters.push((format!("project {name}"), address(asked, None, choice.machine.as_deref())));
+    }
+    if let Some(id) = &choice.machine {
+        let found = db::machine::find_by_public_id(&app.db, id).await?;
+        let found = found.ok_or(Error::NotFound("machine"))?;
+        filter.machine = Some(found.id);
+        let href = address(asked, choice.project.as_deref(), None);
+        filters.push((format!("machine {}", found.name), href));
+    }
+    if let Some(after) = &choice.after {
+        let before: JobId =
+            after.parse().map_err(|_| Error::query("after", "must be the number of a job"))?;
+        filter.before = Some(before);
+    }
+    let mut jobs = db::job::list(&app.db, &filter, SHOWN + 1).await?;
+    let more = jobs.len() as i64 > SHOWN;
+    jobs.truncate(SHOWN as usize);
+    let (project, machine) = (choice.project.as_deref(), choice.machine.as_deref());
+    let older = jobs.last().filter(|_| more).map(|last| {
+        let narrowed = address(asked, project, machine);
+        format!("{narrowed}&after={}", last.id)
+    });
+    let one = |name: &'static str| StateChoice {
+        name,
+        href: address(name, project, machine),
+        chosen: name == asked,
+    };
+    let caption = match more || filter.before.is_some() {
+        true => format!("{} of them, newest first", jobs.len()),
+        false => format!("{}, newest first", format::count(jobs.len(), "job")),
+    };
+    Ok(JobsView {
+        layout: Layout::new("Jobs", Section::Jobs).seen_by(visitor),
+        choices: ["all", "open", "live", "ended", "failed"].map(one).into(),
+        filters,
+        jobs: JobRows::new(caption, &jobs, app.clock.now()),
+        older,
+    })
+}
+
+fn address(state: &str, project: Option<&str>, machine: Option<&str>) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("state", state);
+    for (key, value) in [("project", project), ("machine", machine)] {
+        if let Some(value) = value {
+            query.append_pair(key, value);
+        }
+    }
+    format!("/jobs?{}", query.finish())
+}
