@@ -12,7 +12,7 @@ pub enum Exit {
     Regression = 1,
     /// Wrong usage or unusable input; nothing was measured or sent.
     Usage = 2,
-    /// Not enough data, no baseline, or nothing comparable.
+    /// Not enough data, no baseline, nothing comparable, or a job that is not done in time.
     NotEnoughData = 3,
     /// The service refused: the token or a report.
     Refused = 4,
@@ -26,12 +26,12 @@ pub enum Exit {
 pub const HELP: &str = "\
 Exit codes:
   0  done; for a gate: no regression
-  1  a regression (compare --gate)
+  1  a regression (gate, compare --gate)
   2  wrong usage or unusable input
-  3  not enough data, no baseline or nothing comparable (compare --gate)
+  3  not enough data, no baseline, nothing comparable, or not done in time (gate, compare --gate)
   4  the service refused the token or a report
   5  the service could not be reached; reports are kept
-  6  a measurement failed";
+  6  a measurement failed, or a job of a gate";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {

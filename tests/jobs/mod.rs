@@ -1,5 +1,6 @@
 //! The queue: what is asked for, who gets it, and what becomes of it when agents die.
 
+mod agent;
 mod confirm;
 mod hand_out;
 mod submit;

@@ -1,5 +1,6 @@
 //! One sample all the way.
 
 mod both_halves;
+mod ci;
 mod in_process;
 mod late_point;

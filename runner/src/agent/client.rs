@@ -1,4 +1,4 @@
-//! One POST to the service and what its answer means for what was sent.
+//! One request to the service and what its answer means for what was sent.
 //!
 //! The rule: only an answer that the service itself gave is final. A status without the service's
 //! own body (a proxy, a login page, another program on the port) never makes a report disappear.
@@ -21,7 +21,7 @@ use super::Token;
 const LONGEST_WISH: u64 = 300;
 
 /// Most bytes of an answer that are read.
-const ANSWER_BYTES: u64 = 1 << 20;
+const ANSWER_BYTES: u64 = 64 << 20;
 
 /// Base address of a service: `http://` or `https://`, host, perhaps a port and a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,15 +96,47 @@ impl Client {
 
     /// Posts JSON, gzip-compressed, to a path below the server's address.
     pub fn post<T: DeserializeOwned>(&self, path: &str, json: &[u8]) -> Answer<T> {
+        self.post_once(path, json, None)
+    }
+
+    /// As [`Client::post`], under a key by which the service knows the request again.
+    pub fn post_once<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        json: &[u8],
+        key: Option<&str>,
+    ) -> Answer<T> {
         let sent = gzip(json).map_err(ureq::Error::Io).and_then(|body| {
-            self.agent
+            let mut request = self
+                .agent
                 .post(format!("{}{path}", self.server.0))
                 .header("Content-Type", "application/json")
                 .header("Content-Encoding", "gzip")
                 .header("Accept", "application/json, application/problem+json")
-                .header("Authorization", self.token.authorization())
-                .send(&body)
+                .header("Authorization", self.token.authorization());
+            if let Some(key) = key {
+                request = request.header("Idempotency-Key", key);
+            }
+            request.send(&body)
         });
+        self.answer(sent)
+    }
+
+    /// Reads JSON from a path below the server's address.
+    pub fn get<T: DeserializeOwned>(&self, path: &str) -> Answer<T> {
+        let sent = self
+            .agent
+            .get(format!("{}{path}", self.server.0))
+            .header("Accept", "application/json, application/problem+json")
+            .header("Authorization", self.token.authorization())
+            .call();
+        self.answer(sent)
+    }
+
+    fn answer<T: DeserializeOwned>(
+        &self,
+        sent: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Answer<T> {
         let mut response = match sent {
             Ok(response) => response,
             Err(error) => {

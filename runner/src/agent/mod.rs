@@ -6,6 +6,7 @@
 mod backoff;
 mod client;
 mod durable;
+pub mod job;
 mod register;
 mod spool;
 mod state;

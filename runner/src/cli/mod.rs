@@ -1,11 +1,13 @@
 //! The command line: each sub-command is one file that reads its arguments, calls the library and
 //! prints. Errors come up here with their context and end the program with their own exit code.
 
+mod agent;
 mod calibrate;
 mod check;
 mod compare;
 mod flame;
 mod format;
+mod gate;
 mod list;
 mod machine;
 mod register;
@@ -42,6 +44,8 @@ enum Command {
     Flame(flame::Args),
     Register(register::Args),
     Upload(upload::Args),
+    Agent(agent::Args),
+    Gate(Box<gate::Args>),
 }
 
 /// Runs the command that the arguments name. The one place that prints an error.
@@ -56,6 +60,8 @@ pub fn main() -> ExitCode {
         Command::Flame(args) => flame::run(&args),
         Command::Register(args) => register::run(&args),
         Command::Upload(args) => upload::run(&args),
+        Command::Agent(args) => agent::run(&args),
+        Command::Gate(args) => gate::run(&args),
     };
     let exit = done.unwrap_or_else(|error| {
         tell(&format!("scalewatch-runner: {error:#}"));

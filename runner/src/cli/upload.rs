@@ -34,14 +34,21 @@ pub struct Args {
     service: Service,
 }
 
-/// Where to send to, and for how long to try.
+/// Which service.
 #[derive(clap::Args)]
-pub struct Service {
+pub struct Address {
     /// Address of the service [default: the one this machine is registered with]
     ///
     /// Another service needs its token in the variable `SCALEWATCH_TOKEN`.
     #[arg(long, value_name = "URL")]
     server: Option<Server>,
+}
+
+/// Where to send to, and for how long to try.
+#[derive(clap::Args)]
+pub struct Service {
+    #[command(flatten)]
+    address: Address,
     /// Keep trying until everything is sent
     #[arg(long)]
     wait: bool,
@@ -88,14 +95,40 @@ impl Service {
     /// # Errors
     /// When this machine is not registered, or not with the service that was named.
     pub fn destination(&self, state: &StateDir) -> anyhow::Result<Destination> {
-        let (server, token, machine) = self.account(state)?;
-        warn_if_exposed(&server);
+        let (client, machine) = self.address.client(state)?;
         let patience = match (self.wait, self.within) {
             (_, Some(within)) => Patience { rounds: None, within: Some(within) },
             (true, None) => Patience { rounds: None, within: None },
             (false, None) => Patience { rounds: Some(USUAL_ROUNDS), within: None },
         };
-        Ok(Destination { client: Client::new(server, token), machine, patience })
+        Ok(Destination { client, machine, patience })
+    }
+}
+
+impl Address {
+    /// The service and the id of the machine that the token is bound to, where that is known.
+    ///
+    /// # Errors
+    /// When this machine is not registered, or not with the service that was named.
+    pub fn client(&self, state: &StateDir) -> anyhow::Result<(Client, Option<String>)> {
+        let (server, token, machine) = self.account(state)?;
+        warn_if_exposed(&server);
+        Ok((Client::new(server, token), machine))
+    }
+
+    /// The service with a token of one's own; the server may be the one this machine is registered
+    /// with.
+    ///
+    /// # Errors
+    /// When no server or no token is known.
+    pub fn client_with(&self, token: Option<Token>, state: &StateDir) -> anyhow::Result<Client> {
+        let Some(token) = token else { return Ok(self.client(state)?.0) };
+        let server = match &self.server {
+            Some(server) => server.clone(),
+            None => state.registration()?.context("which service? Give --server")?.server,
+        };
+        warn_if_exposed(&server);
+        Ok(Client::new(server, token))
     }
 
     fn account(&self, state: &StateDir) -> anyhow::Result<(Server, Token, Option<String>)> {

@@ -55,7 +55,7 @@ pub use plan::{MAX_TASKS, Mode, Placement, PointPlan};
 pub use shared::{Shared, Ticks, shared_slice};
 pub use spin::{SpinLock, Work};
 pub use sys::{
-    allow_open_files, allowed_cpus, monotonic_ns, page_size, possible_cpus, sync_disks,
+    allow_open_files, allowed_cpus, kill, monotonic_ns, page_size, possible_cpus, sync_disks,
     thread_cpu_ns,
 };
 pub use tally::{Histogram, SideMetric, Tally, at_end};

@@ -68,6 +68,14 @@ pub(crate) fn reap(pid: libc::pid_t) {
     {}
 }
 
+/// Ends a process for sure; one that is gone, or not ours to end, is left.
+pub fn kill(pid: u32) {
+    if let Ok(pid @ 1..) = libc::pid_t::try_from(pid) {
+        // SAFETY: no memory is involved.
+        unsafe { libc::kill(pid, libc::SIGKILL) };
+    }
+}
+
 /// Makes this process the parent of descendants that lose theirs.
 pub(crate) fn adopt_orphans() {
     // SAFETY: prctl with constants.
