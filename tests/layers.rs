@@ -160,9 +160,7 @@ fn inner_layers_do_not_know_outer_ones() {
         ("src/account/", &["account", "alert", "app", "db", "error", "model"]),
         (
             "src/api/",
-            &[
-                "account", "alert", "api", "app", "db", "detect", "error", "ingest", "jobs", "model",
-            ],
+            &["account", "alert", "api", "app", "db", "detect", "error", "ingest", "jobs", "model"],
         ),
         (
             "src/pages/",

@@ -22,9 +22,7 @@ fn no_jobs() -> [Act; 2] {
 }
 
 fn verdict(outcome: &str, verdict: &str, ratio: f64) -> Value {
-    let side = |commit: &str| {
-        json!({ "asked": commit, "commits": [commit], "subject": "ext4: a change", "runs": 5 })
-    };
+    let side = |commit: &str| json!({ "asked": commit, "commits": [commit], "subject": "ext4: a change", "runs": 5 });
     json!({
         "project": "demo", "outcome": outcome, "words": format!("{outcome} on 1 curve"),
         "base": side("aaaaaaa"), "head": side("bbbbbbb"), "rule": "A point is called when so.",
@@ -119,7 +117,7 @@ fn an_undecided_verdict_no_baseline_and_a_job_that_is_late_end_with_3() {
 
     let home = Home::new();
     let [one, other] = no_jobs();
-    let stub = Stub::start([one, other, Act::Say(404, error("not_found", None), "")]);
+    let stub = Stub::start([one, other, Act::Say(404, error(404, "not_found", None), "")]);
     let output = gate(&home, &stub, &[]);
     ends(&output, 3);
     assert!(stderr(&output).contains("no baseline"), "{}", stderr(&output));
@@ -135,10 +133,12 @@ fn an_undecided_verdict_no_baseline_and_a_job_that_is_late_end_with_3() {
 fn a_refusal_of_the_service_ends_with_4() {
     let home = Home::new();
     let measure = ["file/open", "--label", "ci"];
-    for (status, code, field) in
-        [(401, "unauthorised", None), (403, "forbidden", None), (422, "invalid_field", Some("subject"))]
-    {
-        let stub = Stub::start([Act::Say(status, error(code, field), "")]);
+    for (status, code, field) in [
+        (401, "unauthorised", None),
+        (403, "forbidden", None),
+        (422, "invalid_field", Some("subject")),
+    ] {
+        let stub = Stub::start([Act::Say(status, error(status, code, field), "")]);
         let output = gate(&home, &stub, &measure);
         ends(&output, 4);
         assert!(stderr(&output).contains(code), "{}", stderr(&output));
@@ -150,7 +150,7 @@ fn a_service_out_of_reach_ends_with_5() {
     let home = Home::new();
     let stub = Stub::start([Act::Drop]);
     ends(&gate(&home, &stub, &[]), 5);
-    let stub = Stub::start([Act::Say(503, error("internal", None), "")]);
+    let stub = Stub::start([Act::Say(503, error(503, "internal", None), "")]);
     ends(&gate(&home, &stub, &[]), 5);
 }
 
@@ -160,7 +160,9 @@ fn a_job_that_cannot_be_done_and_a_head_that_failed_end_with_6() {
     ends(&output, 6);
 
     let home = Home::new();
-    for (state, reason) in [("failed", "no such commit"), ("cancelled", "by ada"), ("timed_out", "late")] {
+    for (state, reason) in
+        [("failed", "no such commit"), ("cancelled", "by ada"), ("timed_out", "late")]
+    {
         let submitted = json!({ "new": true, "jobs": [job("queued", None)] });
         let over = job(state, Some(reason));
         let stub = Stub::start([say(201, &submitted), say(200, &over)]);
@@ -180,21 +182,32 @@ fn measuring_asks_once_under_a_key_waits_and_compares_on_the_machine_that_did_it
         say(200, &job("done", None)),
         say(200, &verdict("no_regression", "no change", 1.0)),
     ]);
-    let more = ["file/open", "--label", "ci", "--runs", "3", "--key", "pipeline-1", "--tasks", "1,2"];
-    let more = [&more[..], &["--window", "250ms", "-p", "layout=own-dir", "--subject", "model"]].concat();
+    let more =
+        ["file/open", "--label", "ci", "--runs", "3", "--key", "pipeline-1", "--tasks", "1,2"];
+    let more =
+        [&more[..], &["--window", "250ms", "-p", "layout=own-dir", "--subject", "model"]].concat();
     ends(&gate(&home, &stub, &more), 0);
     let requests = stub.requests();
     let asked = requests[0].json();
     assert_eq!(requests[0].headers["idempotency-key"], "pipeline-1");
-    assert_eq!((&asked["base"]["commit"], &asked["revision"]["commit"]), (&json!("aaaaaaa"), &json!("bbbbbbb")));
-    assert_eq!((&asked["runs"], &asked["label"], &asked["subject"]), (&json!(3), &json!("ci"), &json!("model")));
+    assert_eq!(
+        (&asked["base"]["commit"], &asked["revision"]["commit"]),
+        (&json!("aaaaaaa"), &json!("bbbbbbb"))
+    );
+    assert_eq!(
+        (&asked["runs"], &asked["label"], &asked["subject"]),
+        (&json!(3), &json!("ci"), &json!("model"))
+    );
     let plan = json!({
         "workloads": ["file/open"], "tasks": "1,2", "window_ms": 250,
         "parameters": { "layout": "own-dir" },
     });
     assert_eq!(asked["plan"], plan);
     let compared = &requests[3].line;
-    assert!(compared.contains("machine=5f1d7a84db00d2fc") && compared.contains("workload=file%2Fopen"), "{compared}");
+    assert!(
+        compared.contains("machine=5f1d7a84db00d2fc") && compared.contains("workload=file%2Fopen"),
+        "{compared}"
+    );
 }
 
 #[test]

@@ -146,10 +146,8 @@ async fn a_service_that_is_away_meanwhile_stops_nothing(pool: Pool) {
     // Killed, and back only when the agent is through with its turns.
     let Lab { asks, service, runner, folder } = lab;
     service.kill();
-    eventually("both reports in the spool", async || {
-        (runner.spooled().len() == 2).then_some(())
-    })
-    .await;
+    eventually("both reports in the spool", async || (runner.spooled().len() == 2).then_some(()))
+        .await;
     let service = ServiceProcess::start(&pool, folder.path(), &address, &[]);
     assert!(ended(agent).success());
     let lab = Lab { asks, service, runner, folder };

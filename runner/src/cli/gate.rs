@@ -145,7 +145,7 @@ enum Format {
     Text,
     /// Markdown for a comment, shorter than 65,000 characters, the whole table linked
     Markdown,
-    /// JUnit XML
+    /// The XML in which CI reads the outcome of tests
     Junit,
     /// Everything, for programs
     Json,
