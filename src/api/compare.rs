@@ -10,11 +10,12 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::curves::metric_of;
+use super::lookup::{self, Side};
 use super::noise::NoiseFloorView;
 use super::problem::Read;
 use super::scaling::ScalingCompared;
 use super::values::Estimate;
-use super::{Answer, Params, lookup};
+use super::{Answer, Params};
 use crate::app::App;
 use crate::db;
 use crate::detect::floor::Floor;
@@ -113,8 +114,20 @@ impl utoipa::IntoParams for CompareParams {
         let across = text().enum_values(Some([Across::WORD]));
         [
             ("curve", Required::True, "Number of the curve.", id),
-            ("base", Required::True, "At least 4 hex digits of a commit.", text()),
-            ("head", Required::True, "At least 4 hex digits of a commit.", text()),
+            (
+                "base",
+                Required::True,
+                "A commit by at least 4 hex digits; `A..B`, the revisions after A up to B; or runs, \
+                 `run:UUID,UUID`.",
+                text(),
+            ),
+            ("head", Required::True, "Likewise.", text()),
+            (
+                "branch",
+                Required::False,
+                "Branch of a range, where several have both ends.",
+                text(),
+            ),
             ("metric", Required::False, "The primary one when left out.", text()),
             (
                 "environments",
@@ -142,10 +155,10 @@ pub struct Compared {
     pub curve: Curve,
     /// A series of the metric.
     pub series: Series,
-    /// The base, once for each branch that has it.
-    pub base: Vec<Revision>,
-    /// The head, likewise.
-    pub head: Vec<Revision>,
+    /// What is compared with.
+    pub base: Side,
+    /// What is judged.
+    pub head: Side,
     /// What identical code differs by here.
     pub floor: Floor,
     /// The verdict.
@@ -172,6 +185,7 @@ pub async fn compared(app: &App, mut params: Params) -> Result<Compared> {
     let curve = params.require::<CurveId>("curve")?;
     let base = params.require::<String>("base")?;
     let head = params.require::<String>("head")?;
+    let branch = params.take::<String>("branch")?;
     let metric = params.take::<String>("metric")?;
     let across = params.take::<String>("environments")?;
     params.finish()?;
@@ -179,8 +193,8 @@ pub async fn compared(app: &App, mut params: Params) -> Result<Compared> {
         Error::query("environments", format!("must be {} where it is given", Across::WORD))
     })?;
     let curve = lookup::curve(app, curve).await?;
-    let base = lookup::commit(app, curve.project, "base", &base).await?;
-    let head = lookup::commit(app, curve.project, "head", &head).await?;
+    let base = lookup::side(app, curve.project, ("base", &base), branch.as_deref()).await?;
+    let head = lookup::side(app, curve.project, ("head", &head), branch.as_deref()).await?;
     let series = db::series::list_of_curve(&app.db, curve.id).await?;
     let series = metric_of(&series, metric.as_deref())?.clone();
     let base_runs = runs(app, &curve, &series.metric, &base).await?;
@@ -200,15 +214,13 @@ pub async fn compared(app: &App, mut params: Params) -> Result<Compared> {
     Ok(Compared { curve, series, base, head, floor, comparison, runs })
 }
 
-async fn runs(
-    app: &App,
-    curve: &Curve,
-    metric: &str,
-    revisions: &[Revision],
-) -> Result<Vec<Measurement>> {
-    let ids: Vec<_> = revisions.iter().map(|revision| revision.id).collect();
-    let filter =
-        db::history::Filter { metric: Some(metric), revisions: Some(&ids), ..Default::default() };
+async fn runs(app: &App, curve: &Curve, metric: &str, side: &Side) -> Result<Vec<Measurement>> {
+    let filter = db::history::Filter {
+        metric: Some(metric),
+        revisions: Some(&side.runs.revisions),
+        runs: (!side.runs.runs.is_empty()).then_some(&side.runs.runs),
+        ..Default::default()
+    };
     Ok(db::history::list(&app.db, curve, &filter, true).await?)
 }
 
@@ -220,10 +232,10 @@ async fn facts(app: &App, runs: impl Iterator<Item = &Measurement>) -> Result<En
 }
 
 impl RevisionView {
-    /// The lookup gives at least one revision, all of one commit.
-    fn of(revisions: &[Revision]) -> RevisionView {
-        let first = revisions.first();
-        let text = |of: fn(&Revision) -> &String| first.map(of).cloned().unwrap_or_default();
+    /// The last of the side: a lookup gives at least one.
+    fn of(side: &Side) -> RevisionView {
+        let last = side.revisions.last();
+        let text = |of: fn(&Revision) -> &String| last.map(of).cloned().unwrap_or_default();
         RevisionView { commit: text(|one| &one.commit), subject: text(|one| &one.subject) }
     }
 }

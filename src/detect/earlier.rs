@@ -4,7 +4,7 @@
 use crate::db::history::EarlierRun;
 use crate::db::{self, Failure, Pool};
 use crate::model::incident::IncidentStep;
-use crate::model::{Curve, Measurement};
+use crate::model::{Curve, Measurement, RevisionId};
 
 /// Revisions before the base that are looked at: older ones tell of older machines.
 pub const NEAREST_REVISIONS: i64 = 40;
@@ -30,15 +30,17 @@ pub async fn load(
         return Ok(runs);
     }
     let steps = db::incident_step::list_standing_of_curve(pool, curve.id).await?;
-    Ok(on_the_level(runs, &steps, newest.rank, head))
+    let own: Vec<RevisionId> = base.iter().chain(head).map(|one| one.revision).collect();
+    Ok(on_the_level(runs, &steps, newest.rank, &own))
 }
 
-/// Leaves out what lies before the newest step up to the base, and the head where it is older.
+/// Leaves out what lies before the newest step up to the base, and the sides' own revisions: a head
+/// may be older, and a base may be a range.
 fn on_the_level(
     runs: Vec<EarlierRun>,
     steps: &[IncidentStep],
     base: i64,
-    head: &[Measurement],
+    own: &[RevisionId],
 ) -> Vec<EarlierRun> {
     let since = |run: &EarlierRun| {
         let of_run = steps.iter().filter(|step| {
@@ -47,6 +49,6 @@ fn on_the_level(
         });
         of_run.map(|step| step.bad.rank).max().unwrap_or(i64::MIN)
     };
-    let is_head = |run: &EarlierRun| head.iter().any(|one| one.revision == run.revision);
-    runs.into_iter().filter(|run| run.rank >= since(run) && !is_head(run)).collect()
+    let is_own = |run: &EarlierRun| own.contains(&run.revision);
+    runs.into_iter().filter(|run| run.rank >= since(run) && !is_own(run)).collect()
 }

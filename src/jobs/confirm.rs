@@ -79,6 +79,9 @@ async fn plan(
     let Some(step) = steps.iter().find(is_headline).cloned() else {
         return Ok(Err("none of its steps stands".into()));
     };
+    if step.derived {
+        return Ok(Err("how a curve scales is not measured again in turns".into()));
+    }
     let name = &step.machine_name;
     let project = &incident.project_name;
     let agent = db::job::agent::find(&app.db, step.machine).await?;
@@ -102,6 +105,9 @@ async fn plan(
     }
     let manner =
         confirmation::find_manner(&app.db, step.machine, step.curve, step.bad.revision).await?;
+    let Some(manner) = manner else {
+        return Ok(Err("another tool than the runner measured it".into()));
+    };
     let plan = plan_of(&step, &incident.headline.all_tasks, manner);
     if let Err(invalid) = plan.check("plan") {
         return Ok(Err(invalid.to_string()));
@@ -110,7 +116,7 @@ async fn plan(
 }
 
 /// Measured as it was: `mode` and `placement` are arguments of their own, all else is a parameter.
-fn plan_of(step: &IncidentStep, tasks: &[i32], manner: Option<confirmation::Manner>) -> wire::Plan {
+fn plan_of(step: &IncidentStep, tasks: &[i32], manner: confirmation::Manner) -> wire::Plan {
     let mut parameters: BTreeMap<String, String> = step.parameters.clone();
     let tasks: Vec<String> = tasks.iter().map(i32::to_string).collect();
     let count = |value: i64| u32::try_from(value).ok().filter(|count| *count > 0);
@@ -120,9 +126,9 @@ fn plan_of(step: &IncidentStep, tasks: &[i32], manner: Option<confirmation::Mann
         mode: parameters.remove("mode"),
         placement: parameters.remove("placement"),
         parameters,
-        windows: manner.and_then(|manner| count(manner.windows.into())),
-        window_ms: manner.and_then(|manner| count(manner.dt_ns / 1_000_000)),
-        warmup: manner.and_then(|manner| u32::try_from(manner.warmup).ok()),
+        windows: count(manner.windows.into()),
+        window_ms: count(manner.dt_ns / 1_000_000),
+        warmup: u32::try_from(manner.warmup).ok(),
         ..wire::Plan::default()
     }
 }

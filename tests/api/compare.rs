@@ -241,4 +241,31 @@ async fn both_laws_of_scaling_and_their_change_are_in_the_answer(pool: db::Pool)
     assert_eq!(shown["changes"][1]["verdict"], "no change");
     assert!(!shown["changes"][0]["evidence"]["inequalities"].as_array().unwrap().is_empty());
     assert_eq!(compare(&service, 1, 3).await["scaling"], json!(null), "another environment");
+async fn a_side_of_a_curve_is_a_commit_a_range_or_runs(pool: db::Pool) {
+    let service = Service::on(pool);
+    let box_a = service.registered("box-a").await;
+    upload(&service, &box_a, 1..=4, FAST).await;
+    upload(&service, &box_a, 5..=8, SLOW).await;
+    let commit = |position| a_report().at(position).build().revision.commit;
+    let curve = service.get("/api/v1/curves").await.json()["items"][0]["id"].clone();
+    let compare = async |base: &str, head: &str| {
+        let path = format!("/api/v1/compare?curve={curve}&base={base}&head={head}");
+        service.get(&path).await.json()
+    };
+    let (before, after) =
+        (format!("{}..{}", commit(1), commit(4)), format!("{}..{}", commit(4), commit(8)));
+    let shown = compare(&before, &after).await;
+    assert_eq!(shown["base"]["commit"], commit(4), "{shown}");
+    assert!(
+        shown["points"].as_array().unwrap().iter().all(|point| point["verdict"] == "regression")
+    );
+    let runs = service.get("/api/v1/runs").await.json()["items"].clone();
+    let of = |position: i64| {
+        let fits = |run: &&Value| run["commit"] == commit(position);
+        runs.as_array().unwrap().iter().find(fits).unwrap()["id"].as_str().unwrap().to_owned()
+    };
+    let shown = compare(&format!("run:{},{}", of(2), of(3)), &format!("run:{}", of(6))).await;
+    assert_eq!(shown["head"]["commit"], commit(6));
+    let ratio = shown["points"][0]["ratio"]["value"].as_f64().unwrap();
+    assert!((ratio - SLOW / FAST).abs() < 0.02, "{ratio}");
 }

@@ -111,7 +111,7 @@ pub async fn find(pool: &Pool, incident: IncidentId) -> Result<Option<Confirmati
 }
 
 /// How a curve was measured at a revision: windows thrown away first, windows, and the length of
-/// the first, ns; of the run that arrived last.
+/// the first, ns; of the run that arrived last and has windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manner {
     /// Windows thrown away first.
@@ -122,7 +122,7 @@ pub struct Manner {
     pub dt_ns: i64,
 }
 
-/// See [`Manner`]; none where every point of it failed.
+/// See [`Manner`]; none where every point of it failed or came from another tool.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -138,7 +138,7 @@ pub async fn find_manner(
                   cardinality(t.dt_ns) as "windows!", t.dt_ns[1] as "dt_ns!"
            from point t join run r on r.machine_id = t.machine_id and r.id = t.run_id
            where t.machine_id = $1 and t.curve_id = $2 and r.revision_id = $3
-             and t.failure is null
+             and cardinality(t.dt_ns) > 0
            order by r.received_at desc, t.tasks limit 1"#,
         machine as MachineId,
         curve as CurveId,
