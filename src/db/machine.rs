@@ -70,7 +70,7 @@ pub async fn list_by_name(
     let rows = sqlx::query_as!(
         Row,
         r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
-               registered_at, last_seen_at
+               registered_at, last_seen_at, retired_at
            from machine where name = $1 order by id limit 2"#,
         name
     );

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 
 use super::history::EarlierRun;
 use super::types::word;
-use super::{Failure, Pool};
+use super::{Failure, Pool, pack};
 use crate::model::{
     BranchId, CurveId, EnvironmentId, MachineId, NoiseFloor, ProjectId, RevisionId, RunId, SeriesId,
 };
@@ -78,13 +78,16 @@ pub async fn list(
         r#"select s.curve_id as "curve: CurveId", s.id as "series: SeriesId", s.tasks, s.metric,
                   s.unit, s.direction, r.id as run, r.revision_id as "revision: RevisionId",
                   v.branch_id as "branch: BranchId", m.rank,
-                  m.environment_id as "environment: EnvironmentId", m.finished_at, m.samples
+                  m.environment_id as "environment: EnvironmentId", m.finished_at, m.median,
+                  m.samples as "samples?", m.derived, p.packed as "packed?"
            from run r
            join revision v on v.id = r.revision_id
            join curve c on c.machine_id = r.machine_id and c.project_id = $1
            join series s on s.machine_id = c.machine_id and s.curve_id = c.id
            join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
                                  and m.run_id = r.id
+           left join point p on m.derived is not null and p.machine_id = m.machine_id
+             and p.run_id = m.run_id and p.curve_id = s.curve_id and p.tasks = s.tasks
            where (r.revision_id = any($2) and cardinality($3::uuid[]) = 0 or r.id = any($3))
              and ($4::bigint is null or c.machine_id = $4)
              and ($5::text is null or c.workload = $5)
@@ -101,6 +104,7 @@ pub async fn list(
     .await?;
     rows.into_iter()
         .map(|row| {
+            let samples = pack::samples(row.samples, row.derived, row.packed.as_deref(), row.tasks);
             Ok(SideRow {
                 curve: row.curve,
                 series: row.series,
@@ -114,7 +118,8 @@ pub async fn list(
                 rank: row.rank,
                 environment: row.environment,
                 finished_at: row.finished_at,
-                samples: row.samples,
+                // Retention may have taken the windows away.
+                samples: if samples.is_empty() { vec![row.median] } else { samples },
             })
         })
         .collect()

@@ -241,6 +241,9 @@ async fn both_laws_of_scaling_and_their_change_are_in_the_answer(pool: db::Pool)
     assert_eq!(shown["changes"][1]["verdict"], "no change");
     assert!(!shown["changes"][0]["evidence"]["inequalities"].as_array().unwrap().is_empty());
     assert_eq!(compare(&service, 1, 3).await["scaling"], json!(null), "another environment");
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
 async fn a_side_of_a_curve_is_a_commit_a_range_or_runs(pool: db::Pool) {
     let service = Service::on(pool);
     let box_a = service.registered("box-a").await;

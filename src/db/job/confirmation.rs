@@ -110,15 +110,15 @@ pub async fn find(pool: &Pool, incident: IncidentId) -> Result<Option<Confirmati
     .transpose()
 }
 
-/// How a curve was measured at a revision: windows thrown away first, windows, and the length of
-/// the first, ns; of the run that arrived last and has windows.
+/// How a curve was measured at a revision: windows thrown away first, windows, and their mean
+/// length, ns; of the run that arrived last and has windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manner {
     /// Windows thrown away first.
     pub warmup: i32,
     /// Windows.
     pub windows: i32,
-    /// Length of the first, ns.
+    /// Their mean length, ns.
     pub dt_ns: i64,
 }
 
@@ -135,10 +135,10 @@ pub async fn find_manner(
     sqlx::query_as!(
         Manner,
         r#"select coalesce(t.warmup_windows, 0) as "warmup!",
-                  cardinality(t.dt_ns) as "windows!", t.dt_ns[1] as "dt_ns!"
+                  t.windows, (t.wall_ns / t.windows)::bigint as "dt_ns!"
            from point t join run r on r.machine_id = t.machine_id and r.id = t.run_id
            where t.machine_id = $1 and t.curve_id = $2 and r.revision_id = $3
-             and cardinality(t.dt_ns) > 0
+             and t.windows > 0
            order by r.received_at desc, t.tasks limit 1"#,
         machine as MachineId,
         curve as CurveId,
