@@ -28,6 +28,8 @@ pub struct Config {
     /// `SCALEWATCH_PROXY_HEADER`: header in which a proxy in front of us names the client's address,
     /// e.g. `X-Forwarded-For`; the last address in it counts. Unset: the address that connects.
     pub proxy_header: Option<String>,
+    /// `SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE`: most requests of one token in a minute; default 6000.
+    pub token_requests_per_minute: i32,
 }
 
 /// Shape of log lines on standard error.
@@ -88,6 +90,18 @@ impl Config {
                 })?
             }
         };
+        let token_requests_per_minute = match set("SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE") {
+            None => 6000,
+            Some(value) => {
+                value.parse().ok().filter(|n| (1..=1_000_000_000).contains(n)).with_context(
+                    || {
+                        format!(
+                            "SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE is `{value}`, not 1 to 1000000000"
+                        )
+                    },
+                )?
+            }
+        };
         Ok(Config {
             listen,
             public_url: set("SCALEWATCH_URL")
@@ -98,6 +112,7 @@ impl Config {
             log_format,
             mail: Mail::from_lookup(&set),
             local_owner: false,
+            token_requests_per_minute,
             proxy_header: set("SCALEWATCH_PROXY_HEADER").map(|name| name.trim().to_owned()),
         })
     }
@@ -213,6 +228,7 @@ mod tests {
             ("SCALEWATCH_LISTEN", "localhost"),
             ("SCALEWATCH_LOG_FORMAT", "xml"),
             ("SCALEWATCH_DATABASE_CONNECTIONS", "1"),
+            ("SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE", "0"),
         ] {
             let refused = config(&[("HOME", "/h"), (name, value)]).unwrap_err().to_string();
             assert!(refused.contains(name) && refused.contains(value), "{refused}");

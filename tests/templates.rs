@@ -30,6 +30,7 @@ use scalewatch::pages::project_compare::{self, CurveGroup, ProjectCompareView};
 use scalewatch::pages::revision::{MeasuredRow, RevisionView};
 use scalewatch::pages::run::{self, FailedRow, PointView, RunView, SummaryRow, WindowRow};
 use scalewatch::pages::search::{RevisionRow, SearchView, WorkloadRow};
+use scalewatch::pages::tokens::{TokenForm, TokenRow};
 use scalewatch::pages::triage::{May, TriageForm, Way};
 use scalewatch::pages::view::{
     ChangeRow, CommitMark, EnvironmentChanges, Evidence, Facts, Figure, Layout, Line, RunRow,
@@ -865,6 +866,14 @@ impl Sample<'_> {
             seen: self.when(),
             is_this: index == 0,
         };
+        let token = |index| TokenRow {
+            id: index as i64,
+            name: self.text(),
+            scope: self.text(),
+            state: self.text(),
+            used: (index > 0).then(|| self.when()),
+            is_over: index == 1,
+        };
         AccountView {
             layout: self.layout(),
             form_word: "abc".into(),
@@ -876,6 +885,13 @@ impl Sample<'_> {
             has_password: self.0 > 1,
             shortest: 10,
             sessions: self.many(session),
+            secret: (self.0 > 1).then(|| (self.text(), self.text())),
+            tokens: self.many(token),
+            token_form: TokenForm {
+                scopes: self.many(|_| "read"),
+                projects: self.many(|_| self.text()),
+                machines: self.pairs(),
+            },
         }
     }
 
@@ -895,7 +911,7 @@ impl Sample<'_> {
             is_site_admin: self.0 > 1,
             link: (self.0 > 0).then(|| (self.text(), self.text())),
             people: self.many(person),
-            projects: self.many(|_| self.text()),
+            projects: self.many(|index| (self.text(), index == 0)),
             roles: self.many(|_| "viewer"),
         }
     }

@@ -7,7 +7,7 @@ use super::Viewer;
 use crate::alert::triage::Decision;
 use crate::db::{self, Connection};
 use crate::error::Result;
-use crate::model::incident::Incident;
+use crate::model::incident::{Incident, State};
 
 /// Who does something, where from and when.
 #[derive(Debug, Clone, Copy)]
@@ -33,10 +33,14 @@ impl By<'_> {
     ) -> Result<()> {
         let was = json!({ "state": seen.state.word() });
         let mut became = json!({ "state": decision.to.trim() });
-        for (key, value) in [("reason", &decision.reason), ("fixed_by", &decision.fixed_by)] {
-            if let Some(text) = value.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
-                became[key] = text.into();
-            }
+        // A form posts all its fields, whatever was decided.
+        let beside = match State::parse(decision.to.trim()) {
+            Some(State::Invalid) => Some(("reason", &decision.reason)),
+            Some(State::Fixed) => Some(("fixed_by", &decision.fixed_by)),
+            _ => None,
+        };
+        if let Some((key, Some(text))) = beside {
+            became[key] = text.trim().into();
         }
         let about = format!("incident {} of {}", seen.id, seen.project_name);
         self.did(connection, "incident_decided", &about, (Some(was), Some(became))).await

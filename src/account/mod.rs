@@ -10,6 +10,7 @@ pub mod password;
 pub mod people;
 pub mod rate;
 pub mod session;
+pub mod tokens;
 pub mod viewer;
 
 pub use audit::By;

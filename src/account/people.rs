@@ -153,6 +153,53 @@ pub async fn remove(connection: &mut Connection, by: &By<'_>, person: &Person) -
     Ok(db::person::delete(connection, person.id).await?)
 }
 
+/// Adds a project before its first report.
+///
+/// # Errors
+/// `Invalid` for a name that no report can have, `Conflict` for one that is known.
+pub async fn add_project(
+    connection: &mut Connection,
+    by: &By<'_>,
+    name: &str,
+    subject: wire::Subject,
+    is_public: bool,
+) -> Result<()> {
+    if name.is_empty() || name.len() > wire::limits::NAME || name.contains('\0') {
+        let problem = format!("must have 1 to {} bytes, no NUL", wire::limits::NAME);
+        return Err(Error::invalid("name", problem));
+    }
+    if !db::project::insert(connection, name, subject, is_public, by.now).await? {
+        return Err(Error::Conflict {
+            code: "project_known",
+            field: "name".into(),
+            detail: format!("there is a project {name} already"),
+        });
+    }
+    let became = json!({ "public": is_public });
+    by.did(connection, "project_added", &format!("project {name}"), (None, Some(became))).await
+}
+
+/// Lets everybody read a project, or those alone who have a role in it. Whether that changed it.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn set_public(
+    connection: &mut Connection,
+    by: &By<'_>,
+    name: &str,
+    is_public: bool,
+) -> Result<bool> {
+    let found = db::project::find_by_name(&mut *connection, name).await?;
+    let project = found.ok_or(Error::NotFound("project"))?;
+    if !db::project::set_public(connection, project.id, is_public).await? {
+        return Ok(false);
+    }
+    let told = |is_public: bool| Some(json!({ "public": is_public }));
+    let change = (told(!is_public), told(is_public));
+    by.did(connection, "project_shown", &format!("project {name}"), change).await?;
+    Ok(true)
+}
+
 fn about(name: &str) -> String {
     format!("person {name}")
 }

@@ -2,11 +2,11 @@
 
 use time::Duration;
 
-use super::{Client, Viewer};
+use super::{Client, Viewer, Who};
 use crate::app::App;
 use crate::db::{self, Connection};
 use crate::error::Result;
-use crate::model::{PersonId, Secret};
+use crate::model::{Person, PersonId, ProjectId, Secret, SessionId, Visible};
 
 /// A session that is not used for so long is over.
 pub const IDLE: Duration = Duration::days(7);
@@ -53,6 +53,19 @@ pub async fn viewer(app: &App, secret: &Secret) -> Result<Option<Viewer>> {
     if session.last_seen_at + GRAIN <= now {
         db::session::mark_seen(&app.db, session.id, now).await?;
     }
+    Ok(Some(holder(app, person, session.id).await?))
+}
+
+/// A person with their rights.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn holder(app: &App, person: Person, session: SessionId) -> Result<Viewer> {
     let roles = db::role::list_of(&app.db, person.id).await?;
-    Ok(Some(Viewer::person(person, session.id, roles)))
+    let held: Vec<ProjectId> = roles.keys().copied().collect();
+    let visible = match person.is_admin {
+        true => Visible::ALL,
+        false => db::project::find_visible(&app.db, &held).await?,
+    };
+    Ok(Viewer::with(Who::Person(person, session), roles, visible))
 }

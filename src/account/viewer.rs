@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::person::Roles;
-use crate::model::{Person, ProjectId, Role, SessionId};
+use crate::model::{Person, ProjectId, Role, SessionId, Token, Visible};
 
 /// Who it is.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub enum Who {
     CommandLine,
     /// A person, in one of their sessions.
     Person(Person, SessionId),
+    /// A program, by its token.
+    Token(Token),
 }
 
 /// Somebody with their rights.
@@ -22,17 +24,33 @@ pub enum Who {
 pub struct Viewer {
     who: Who,
     roles: Roles,
+    visible: Visible,
 }
 
 impl Viewer {
-    /// Somebody without rights of their own, or with every right.
+    /// Somebody without roles, who sees nothing or, with every right, everything.
     pub fn new(who: Who) -> Viewer {
-        Viewer { who, roles: Roles::new() }
+        let all = matches!(who, Who::Owner | Who::CommandLine);
+        let visible = if all { Visible::ALL } else { Visible::only([]) };
+        Viewer { who, roles: Roles::new(), visible }
     }
 
-    /// A person with their roles.
-    pub fn person(person: Person, session: SessionId, roles: Roles) -> Viewer {
-        Viewer { who: Who::Person(person, session), roles }
+    /// Somebody with their roles and what they may read.
+    pub fn with(who: Who, roles: Roles, visible: Visible) -> Viewer {
+        Viewer { who, roles, visible }
+    }
+
+    /// The projects they may read.
+    pub fn visible(&self) -> &Visible {
+        &self.visible
+    }
+
+    /// Tells who may not read a project that there is no such thing in it.
+    ///
+    /// # Errors
+    /// `NotFound` of `what`: who may not read it learns nothing, not even that it is there.
+    pub fn sees(&self, project: ProjectId, what: &'static str) -> Result<()> {
+        if self.visible.shows(project) { Ok(()) } else { Err(Error::NotFound(what)) }
     }
 
     /// Who it is.
@@ -47,6 +65,7 @@ impl Viewer {
             Who::Owner => "local owner",
             Who::CommandLine => "command line",
             Who::Person(person, _) => &person.name,
+            Who::Token(token) => &token.name,
         }
     }
 
@@ -63,7 +82,7 @@ impl Viewer {
         match &self.who {
             Who::Owner | Who::CommandLine => true,
             Who::Person(person, _) => person.is_admin,
-            Who::Nobody => false,
+            Who::Nobody | Who::Token(_) => false,
         }
     }
 
@@ -127,7 +146,7 @@ mod tests {
             disabled_at: None,
         };
         let roles = roles.iter().map(|(id, role)| (ProjectId(*id), *role)).collect();
-        Viewer::person(person, SessionId(1), roles)
+        Viewer::with(Who::Person(person, SessionId(1)), roles, Visible::ALL)
     }
 
     #[test]

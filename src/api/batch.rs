@@ -88,6 +88,13 @@ pub async fn create(
                 while storing.len() >= AT_ONCE {
                     take(&mut storing, &mut done).await?;
                 }
+                let line = match line {
+                    Ok(report) => {
+                        let named = caller.require_named(&app, &report.project.name).await;
+                        named.map(|()| report)
+                    }
+                    Err(error) => Err(error),
+                };
                 let (app, machine) = (app.clone(), caller.machine());
                 storing.spawn(async move { store(&app, machine, (number, line)).await });
             }

@@ -9,6 +9,7 @@ use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
+use super::auth::Reader;
 use super::curves::metric_of;
 use super::lookup::{self, Side};
 use super::noise::NoiseFloorView;
@@ -16,6 +17,7 @@ use super::problem::Read;
 use super::scaling::ScalingCompared;
 use super::values::Estimate;
 use super::{Answer, Params};
+use crate::account::Viewer;
 use crate::app::App;
 use crate::db;
 use crate::detect::floor::Floor;
@@ -83,8 +85,12 @@ struct PointView {
     params(CompareParams),
     responses((status = 200, description = "The verdict.", body = ComparisonView), Read),
 )]
-pub async fn show(State(app): State<App>, params: Params) -> Answer<Json<ComparisonView>> {
-    let compared = compared(&app, params).await?;
+pub async fn show(
+    State(app): State<App>,
+    Reader(viewer): Reader,
+    params: Params,
+) -> Answer<Json<ComparisonView>> {
+    let compared = compared(&app, &viewer, params).await?;
     let scaling = compared.scaling();
     let Compared { curve, series, base, head, floor, comparison, .. } = compared;
     Ok(Json(ComparisonView {
@@ -181,7 +187,7 @@ impl Compared {
 }
 
 /// Compares what the parameters ask for.
-pub async fn compared(app: &App, mut params: Params) -> Result<Compared> {
+pub async fn compared(app: &App, viewer: &Viewer, mut params: Params) -> Result<Compared> {
     let curve = params.require::<CurveId>("curve")?;
     let base = params.require::<String>("base")?;
     let head = params.require::<String>("head")?;
@@ -192,7 +198,7 @@ pub async fn compared(app: &App, mut params: Params) -> Result<Compared> {
     let across = Across::parse(across.as_deref()).ok_or_else(|| {
         Error::query("environments", format!("must be {} where it is given", Across::WORD))
     })?;
-    let curve = lookup::curve(app, curve).await?;
+    let curve = lookup::curve(app, viewer, curve).await?;
     let base = lookup::side(app, curve.project, ("base", &base), branch.as_deref()).await?;
     let head = lookup::side(app, curve.project, ("head", &head), branch.as_deref()).await?;
     let series = db::series::list_of_curve(&app.db, curve.id).await?;

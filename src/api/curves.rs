@@ -7,6 +7,7 @@ use axum::extract::State;
 use serde::Serialize;
 
 use super::at::At;
+use super::auth::Reader;
 use super::document::PageParams;
 use super::page::Page;
 use super::problem::Read;
@@ -61,7 +62,11 @@ impl From<Curve> for CurveView {
     ),
     responses((status = 200, description = "A page of curves.", body = Page<CurveView>), Read),
 )]
-pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<CurveView>>> {
+pub async fn list(
+    State(app): State<App>,
+    Reader(viewer): Reader,
+    mut params: Params,
+) -> Answer<Json<Page<CurveView>>> {
     let machine = params.take::<String>("machine")?;
     let project = params.take::<String>("project")?;
     let mut filter = db::curve::Filter { workload: params.take("workload")?, ..Default::default() };
@@ -72,9 +77,9 @@ pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Pag
         filter.machine = Some(lookup::machine(&app, &id).await?.id);
     }
     if let Some(name) = project {
-        filter.project = Some(lookup::project(&app, &name).await?.id);
+        filter.project = Some(lookup::project(&app, &viewer, &name).await?.id);
     }
-    let rows = db::curve::list(&app.db, &filter, limit + 1).await?;
+    let rows = db::curve::list(&app.db, viewer.visible(), &filter, limit + 1).await?;
     Ok(Json(Page::of(rows, limit, |curve| curve.id, CurveView::from)))
 }
 
@@ -134,6 +139,7 @@ struct PointView {
 )]
 pub async fn show(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At(id): At<String>,
     mut params: Params,
 ) -> Answer<Json<CurveDetail>> {
@@ -141,7 +147,7 @@ pub async fn show(
     let branch = params.take::<String>("branch")?;
     params.finish()?;
     let id: CurveId = id.parse().map_err(|_| Error::NotFound("curve"))?;
-    let curve = lookup::curve(&app, id).await?;
+    let curve = lookup::curve(&app, &viewer, id).await?;
     let series = db::series::list_of_curve(&app.db, id).await?;
     let shown = metric_of(&series, metric.as_deref())?.clone();
     let branch = lookup::branch_or_only(&app, curve.project, branch.as_deref()).await?;

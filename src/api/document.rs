@@ -21,8 +21,8 @@ use super::{Answer, Params};
     info(
         title = "scalewatch",
         description = "Reads and writes what scalewatch knows of machines, runs, curves, series and \
-            incidents.\n\nReading is public; writing takes a token, sent as `Authorization: Bearer \
-            sw_…`. Times are RFC 3339 and always have a zone. Numbers that are not finite are null. \
+            incidents.\n\nWhat is public is read without a token; a project that is not public, \
+            and writing, takes one, sent as `Authorization: Bearer sw_…`. Times are RFC 3339 and always have a zone. Numbers that are not finite are null. \
             Unknown parameters and unknown fields are refused by name. Every refusal is a problem \
             (RFC 9457) with a stable `code`.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
@@ -42,7 +42,7 @@ use super::{Answer, Params};
 )]
 pub struct Base;
 
-/// The bearer token of operations that write.
+/// The bearer token of operations that write, and of reading what is not public.
 struct Token;
 
 impl Modify for Token {

@@ -10,13 +10,13 @@ use time::OffsetDateTime;
 use time::serde::rfc3339;
 
 use super::at::At;
-use super::auth::Caller;
+use super::auth::{Caller, Reader};
 use super::document::PageParams;
 use super::incident_steps::StepView;
 use super::page::Page;
 use super::problem::{Conflict, NotFound, Read, Write};
 use super::values::Estimate;
-use super::{Answer, Params, body};
+use super::{Answer, Params, body, lookup};
 use crate::alert::triage::{self, Decision};
 use crate::app::App;
 use crate::db;
@@ -152,11 +152,15 @@ struct MessageView {
     ),
     responses((status = 200, description = "A page of incidents.", body = Page<IncidentView>), Read),
 )]
-pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<IncidentView>>> {
+pub async fn list(
+    State(app): State<App>,
+    Reader(viewer): Reader,
+    mut params: Params,
+) -> Answer<Json<Page<IncidentView>>> {
     let states = states(params.take::<String>("state")?.as_deref())?;
     let (after, limit) = (params.take::<IncidentId>("after")?, params.limit()?);
     params.finish()?;
-    let rows = db::incident::list(&app.db, &states, after, limit + 1).await?;
+    let rows = db::incident::list(&app.db, viewer.visible(), &states, after, limit + 1).await?;
     let severities = severity::list(&app.db, &rows).await?;
     let show = |incident| IncidentView::of(&app, incident, &severities);
     Ok(Json(Page::of(rows, limit, |incident| incident.id, show)))
@@ -182,11 +186,13 @@ fn states(word: Option<&str>) -> Result<Vec<Standing>, Error> {
 )]
 pub async fn show(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At(id): At<String>,
     params: Params,
 ) -> Answer<Json<IncidentDetail>> {
     params.finish()?;
-    Ok(Json(detail(&app, id_of(&id)?).await?))
+    let incident = lookup::incident(&app, &viewer, &id).await?;
+    Ok(Json(detail(&app, incident).await?))
 }
 
 /// Takes an incident to another state, and answers it as it stands then.
@@ -209,20 +215,19 @@ pub async fn decide(
     request: Request,
 ) -> Answer<Json<IncidentDetail>> {
     caller.require(Scope::Triage)?;
-    let id = id_of(&id)?;
+    let seen = lookup::incident(&app, caller.viewer(), &id).await?;
+    caller.require_in(Scope::Triage, seen.project)?;
     let decision: Decision = body::read(request, DECISION_BYTES, Ok).await?;
     let mut tx = app.db.begin().await?;
-    triage::decide(&mut tx, id, &decision, caller.name(), app.clock.now()).await?;
+    triage::decide(&mut tx, seen.id, &decision, caller.name(), app.clock.now()).await?;
+    caller.by(&app).decided(&mut tx, &seen, &decision).await?;
     tx.commit().await?;
-    Ok(Json(detail(&app, id).await?))
+    let incident = lookup::incident(&app, caller.viewer(), &id).await?;
+    Ok(Json(detail(&app, incident).await?))
 }
 
-fn id_of(id: &str) -> Result<IncidentId> {
-    id.parse().map_err(|_| Error::NotFound("incident"))
-}
-
-async fn detail(app: &App, id: IncidentId) -> Result<IncidentDetail> {
-    let incident = db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))?;
+async fn detail(app: &App, incident: Incident) -> Result<IncidentDetail> {
+    let id = incident.id;
     let severities = severity::list(&app.db, std::slice::from_ref(&incident)).await?;
     let moved = db::incident_step::list(&app.db, id).await?;
     let events = db::incident::list_events(&app.db, id).await?;

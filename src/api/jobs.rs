@@ -9,7 +9,7 @@ use time::format_description::well_known::Rfc3339;
 use wire::{JobRequest, Submitted, job_limits};
 
 use super::at::At;
-use super::auth::Caller;
+use super::auth::{Caller, Reader};
 use super::document::PageParams;
 use super::page::Page;
 use super::problem::{Act, Conflict, Read, Write};
@@ -19,7 +19,7 @@ use crate::db;
 use crate::error::{Error, Result};
 use crate::jobs::submit;
 use crate::model::job::{Job, JobState};
-use crate::model::{JobId, Scope};
+use crate::model::{JobId, ProjectId, Scope};
 
 /// Name of the header under whose value a request makes its jobs once.
 const KEY: &str = "Idempotency-Key";
@@ -47,6 +47,7 @@ pub async fn create(
     caller.require(Scope::Submit)?;
     let key = headers.get(KEY).map(|value| value.to_str().unwrap_or_default().to_owned());
     let asked: JobRequest = body::read(request, job_limits::BODY_BYTES, Ok).await?;
+    caller.require_named(&app, &asked.project).await?;
     let (new, jobs) = submit::submit(&app, &asked, key.as_deref(), caller.name()).await?;
     let jobs = jobs.into_iter().map(|job| view(&app, job)).collect();
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };
@@ -68,7 +69,11 @@ pub async fn create(
     ),
     responses((status = 200, description = "A page of jobs.", body = Page<wire::Job>), Read),
 )]
-pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<wire::Job>>> {
+pub async fn list(
+    State(app): State<App>,
+    Reader(viewer): Reader,
+    mut params: Params,
+) -> Answer<Json<Page<wire::Job>>> {
     let project = params.take::<String>("project")?;
     let machine = params.take::<String>("machine")?;
     let commit = params.take::<String>("commit")?;
@@ -78,7 +83,7 @@ pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Pag
     let mut filter = db::job::Filter { before, ..Default::default() };
     filter.states = states.as_deref().map(self::states).transpose()?;
     if let Some(name) = &project {
-        filter.project = Some(lookup::project(&app, name).await?.id);
+        filter.project = Some(lookup::project(&app, &viewer, name).await?.id);
     }
     if let Some(id) = &machine {
         filter.machine = Some(lookup::machine(&app, id).await?.id);
@@ -90,7 +95,7 @@ pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Pag
         }
         filter.commit = Some(digits.to_ascii_lowercase());
     }
-    let rows = db::job::list(&app.db, &filter, limit + 1).await?;
+    let rows = db::job::list(&app.db, viewer.visible(), &filter, limit + 1).await?;
     Ok(Json(Page::of(rows, limit, |job| job.id, |job| view(&app, job))))
 }
 
@@ -110,6 +115,8 @@ pub fn states(word: &str) -> Result<Vec<JobState>> {
 /// A job with the end of its log.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct JobDetail {
+    #[serde(skip)]
+    project: ProjectId,
     #[serde(flatten)]
     job: wire::Job,
     log: String,
@@ -123,11 +130,14 @@ pub struct JobDetail {
 )]
 pub async fn show(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At(id): At<String>,
     params: Params,
 ) -> Answer<Json<JobDetail>> {
     params.finish()?;
-    Ok(Json(detail(&app, id_of(&id)?).await?))
+    let detail = detail(&app, id_of(&id)?).await?;
+    viewer.sees(detail.project, "job")?;
+    Ok(Json(detail))
 }
 
 /// Cancels a job that is not over; its agent is told with its next heartbeat.
@@ -142,8 +152,7 @@ pub async fn cancel(
     At(id): At<String>,
     caller: Caller,
 ) -> Answer<Json<JobDetail>> {
-    caller.require(Scope::Submit)?;
-    let id = id_of(&id)?;
+    let id = own(&app, &caller, &id).await?;
     let reason = format!("by {}", caller.name());
     if !db::job::mark_cancelled(&app.db, id, &reason, app.clock.now()).await? {
         return Err(stands_otherwise(&app, id, "it is over already").await?.into());
@@ -163,14 +172,22 @@ pub async fn retry(
     At(id): At<String>,
     caller: Caller,
 ) -> Answer<Json<JobDetail>> {
-    caller.require(Scope::Submit)?;
-    let id = id_of(&id)?;
+    let id = own(&app, &caller, &id).await?;
     if !db::job::mark_queued_again(&app.db, id, app.clock.now()).await? {
         let why = "only what people asked for and what failed, was cancelled or timed out is \
                    asked for again";
         return Err(stands_otherwise(&app, id, why).await?.into());
     }
     Ok(Json(detail(&app, id).await?))
+}
+
+/// A job that the caller may do something with.
+async fn own(app: &App, caller: &Caller, id: &str) -> Result<JobId> {
+    caller.require(Scope::Submit)?;
+    let job = find(app, id_of(id)?).await?;
+    caller.viewer().sees(job.project, "job")?;
+    caller.require_in(Scope::Submit, job.project)?;
+    Ok(job.id)
 }
 
 async fn stands_otherwise(app: &App, id: JobId, why: &str) -> Result<Error> {
@@ -193,7 +210,7 @@ async fn find(app: &App, id: JobId) -> Result<Job> {
 async fn detail(app: &App, id: JobId) -> Result<JobDetail> {
     let job = find(app, id).await?;
     let log = db::job::find_log(&app.db, id).await?;
-    Ok(JobDetail { job: view(app, job), log })
+    Ok(JobDetail { project: job.project, job: view(app, job), log })
 }
 
 pub(super) fn view(app: &App, job: Job) -> wire::Job {

@@ -1,9 +1,13 @@
-//! What an address or a parameter names, found or refused.
+//! What an address or a parameter names, found or refused. What somebody may not read is not found.
 
+use crate::account::Viewer;
 use crate::app::App;
 use crate::db;
 use crate::error::{Error, Result};
-use crate::model::{Branch, Curve, CurveId, Machine, Project, ProjectId, Revision, RunId};
+use crate::model::incident::Incident;
+use crate::model::{
+    Branch, Curve, CurveId, IncidentId, Machine, Project, ProjectId, Revision, Run, RunId,
+};
 
 /// The machine with this id.
 pub async fn machine(app: &App, id: &str) -> Result<Machine> {
@@ -12,8 +16,11 @@ pub async fn machine(app: &App, id: &str) -> Result<Machine> {
 }
 
 /// The project of this name.
-pub async fn project(app: &App, name: &str) -> Result<Project> {
-    db::project::find_by_name(&app.db, name).await?.ok_or(Error::NotFound("project"))
+pub async fn project(app: &App, viewer: &Viewer, name: &str) -> Result<Project> {
+    let found = db::project::find_by_name(&app.db, name).await?;
+    let project = found.ok_or(Error::NotFound("project"))?;
+    viewer.sees(project.id, "project")?;
+    Ok(project)
 }
 
 /// The branch of this name.
@@ -22,8 +29,26 @@ pub async fn branch(app: &App, project: ProjectId, name: &str) -> Result<Branch>
 }
 
 /// The curve with this number.
-pub async fn curve(app: &App, id: CurveId) -> Result<Curve> {
-    db::curve::find(&app.db, id).await?.ok_or(Error::NotFound("curve"))
+pub async fn curve(app: &App, viewer: &Viewer, id: CurveId) -> Result<Curve> {
+    let curve = db::curve::find(&app.db, id).await?.ok_or(Error::NotFound("curve"))?;
+    viewer.sees(curve.project, "curve")?;
+    Ok(curve)
+}
+
+/// The incident with this number.
+pub async fn incident(app: &App, viewer: &Viewer, id: &str) -> Result<Incident> {
+    let id: IncidentId = id.parse().map_err(|_| Error::NotFound("incident"))?;
+    let incident = db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))?;
+    viewer.sees(incident.project, "incident")?;
+    Ok(incident)
+}
+
+/// The run with this UUID.
+pub async fn run(app: &App, viewer: &Viewer, id: &str) -> Result<Run> {
+    let id: RunId = id.parse().map_err(|_| Error::NotFound("run"))?;
+    let run = db::run::find(&app.db, id).await?.ok_or(Error::NotFound("run"))?;
+    viewer.sees(run.project, "run")?;
+    Ok(run)
 }
 
 /// The revisions of the one commit whose id starts so: one on each branch that has the commit.

@@ -4,12 +4,13 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use serde::Serialize;
+use serde_json::json;
 use time::OffsetDateTime;
 use time::serde::rfc3339;
 use wire::{Registered, limits};
 
 use super::at::At;
-use super::auth::Caller;
+use super::auth::{Caller, Reader};
 use super::document::PageParams;
 use super::environments::EnvironmentView;
 use super::page::Page;
@@ -77,12 +78,15 @@ pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Pag
 )]
 pub async fn show(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At(id): At<String>,
     params: Params,
 ) -> Answer<Json<MachineDetail>> {
     params.finish()?;
     let machine = lookup::machine(&app, &id).await?;
-    let used = db::environment::list_of_machine(&app.db, machine.id, ENVIRONMENTS).await?;
+    let used =
+        db::environment::list_of_machine(&app.db, viewer.visible(), machine.id, ENVIRONMENTS)
+            .await?;
     let environments = used.into_iter().map(EnvironmentView::from).collect();
     Ok(Json(MachineDetail { machine: machine.into(), environments }))
 }
@@ -133,10 +137,15 @@ pub async fn register(
         name: &machine.name,
         scope: Scope::Upload,
         machine: Some(stored.id),
+        person: None,
+        projects: &[],
         created_at: now,
         expires_at: None,
     };
-    db::token::insert(&mut *tx, &token, &secret).await?;
+    let id = db::token::insert(&mut *tx, &token, &secret).await?;
+    let about = format!("machine {} ({})", machine.name, machine.id);
+    let told = json!({ "new": new, "token": id });
+    caller.by(&app).did(&mut tx, "machine_registered", &about, (None, Some(told))).await?;
     tx.commit().await?;
     tracing::info!(machine = machine.id, name = machine.name, new, "machine registered");
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };

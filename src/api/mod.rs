@@ -1,8 +1,10 @@
-//! The API: JSON under `/api/v1`, and `/health`. Reading is public; writing takes a bearer token
+//! The API: JSON under `/api/v1`, and `/health`. Reading what is public needs nothing, else a token or
+//! a session; writing takes a bearer token
 //! with the right scope. Every refusal is a [`wire::Problem`].
 
 mod agents;
 mod at;
+mod audit;
 mod auth;
 mod batch;
 mod body;
@@ -18,7 +20,7 @@ mod incident_steps;
 mod incidents;
 mod jobs;
 mod lines;
-mod lookup;
+pub mod lookup;
 mod machines;
 mod noise;
 mod page;
@@ -82,6 +84,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(jobs::retry))
         .routes(routes!(agents::beat))
         .routes(routes!(agents::finish))
+        .routes(routes!(audit::list))
         .routes(routes!(document::show));
     OpenApiRouter::with_openapi(document::Base::openapi())
         .nest("/api/v1", v1)

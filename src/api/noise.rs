@@ -8,7 +8,7 @@ use time::format_description::well_known::Rfc3339;
 use time::serde::rfc3339;
 
 use super::at::At;
-use super::auth::Caller;
+use super::auth::{Caller, Reader};
 use super::problem::{NotFound, Read, Write};
 use super::{Answer, Params, body, lookup};
 use crate::app::App;
@@ -55,12 +55,13 @@ impl From<NoiseFloor> for NoiseFloorView {
 )]
 pub async fn list(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At(id): At<String>,
     params: Params,
 ) -> Answer<Json<Vec<NoiseFloorView>>> {
     params.finish()?;
     let machine = lookup::machine(&app, &id).await?;
-    let floors = db::noise::list_of_machine(&app.db, machine.id).await?;
+    let floors = db::noise::list_of_machine(&app.db, viewer.visible(), machine.id).await?;
     Ok(Json(floors.into_iter().map(NoiseFloorView::from).collect()))
 }
 

@@ -82,7 +82,8 @@ pub const CODES: &[Code] = &[
         "forbidden",
         &[403],
         "The token may not do this",
-        "Its scope is another one, or it belongs to another machine.",
+        "Its scope is another one, it belongs to another machine or is limited to other projects, or its \
+         person may not.",
     ),
     code(
         "not_found",
@@ -205,6 +206,12 @@ pub const CODES: &[Code] = &[
         "A job is done when the service holds its runs: upload them first.",
     ),
     code(
+        "too_many_requests",
+        &[429],
+        "Too many requests",
+        "More than may be asked for in a while; the header Retry-After has the seconds to wait.",
+    ),
+    code(
         "internal",
         &[500],
         "Something failed in the service",
@@ -239,9 +246,9 @@ macro_rules! refusals {
 
 refusals! {
     /// Of every operation that reads.
-    Read: 400 404 500 503;
+    Read: 400 401 403 404 429 500 503;
     /// Of every operation that takes a token and a body.
-    Write: 400 401 403 413 415 422 500 503;
+    Write: 400 401 403 413 415 422 429 500 503;
     /// Nothing of that name.
     NotFound: 404;
     /// Beyond what can be stored at once.

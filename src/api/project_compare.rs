@@ -7,9 +7,11 @@ use wire::{
 };
 
 use super::at::At;
+use super::auth::Reader;
 use super::lookup::{self, Side};
 use super::problem::Read;
 use super::{Answer, Params};
+use crate::account::Viewer;
 use crate::app::App;
 use crate::db::sides::Filter;
 use crate::detect::explain;
@@ -40,11 +42,12 @@ use crate::error::{Error, Result};
 )]
 pub async fn show(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At(name): At<String>,
     mut params: Params,
 ) -> Answer<Json<ProjectComparison>> {
     let why = params.take::<bool>("why")?.unwrap_or(false);
-    Ok(Json(compared(&app, &name, params).await?.answer(&app, why)))
+    Ok(Json(compared(&app, &viewer, &name, params).await?.answer(&app, why)))
 }
 
 /// What was compared, and how it compares.
@@ -62,7 +65,12 @@ pub struct Compared {
 }
 
 /// Compares what the parameters ask for.
-pub async fn compared(app: &App, name: &str, mut params: Params) -> Result<Compared> {
+pub async fn compared(
+    app: &App,
+    viewer: &Viewer,
+    name: &str,
+    mut params: Params,
+) -> Result<Compared> {
     let base = params.require::<String>("base")?;
     let head = params.require::<String>("head")?;
     let branch = params.take::<String>("branch")?;
@@ -74,7 +82,7 @@ pub async fn compared(app: &App, name: &str, mut params: Params) -> Result<Compa
     let across = Across::parse(environments.as_deref()).ok_or_else(|| {
         Error::query("environments", format!("must be {} where it is given", Across::WORD))
     })?;
-    let project = lookup::project(app, name).await?;
+    let project = lookup::project(app, viewer, name).await?;
     let base = lookup::side(app, project.id, ("base", &base), branch.as_deref()).await?;
     let head = lookup::side(app, project.id, ("head", &head), branch.as_deref()).await?;
     let on = match &machine {

@@ -12,16 +12,17 @@ use flate2::read::GzDecoder;
 use serde::Serialize;
 
 use super::at::At;
+use super::auth::Reader;
 use super::environments::EnvironmentView;
 use super::problem::Read;
 use super::runs::RunView;
 use super::values::SummaryView;
-use super::{Answer, Params};
+use super::{Answer, Params, lookup};
 use crate::app::App;
 use crate::db;
 use crate::error::Error;
 use crate::model::profile;
-use crate::model::{Artefact, CurveId, RunId, RunMetric, RunPoint, RunValues, SeriesId};
+use crate::model::{Artefact, CurveId, RunMetric, RunPoint, RunValues, SeriesId};
 
 /// A run with everything it recorded.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -112,11 +113,12 @@ struct ArtefactView {
 )]
 pub async fn show(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At(id): At<String>,
     params: Params,
 ) -> Answer<Json<RunDetail>> {
     params.finish()?;
-    let run = db::run::find(&app.db, uuid(&id)?).await?.ok_or(Error::NotFound("run"))?;
+    let run = lookup::run(&app, &viewer, &id).await?;
     let environment = db::environment::find(&app.db, run.environment).await?;
     let environment = environment.ok_or(Error::NotFound("environment"))?.into();
     let points = db::point::list_of_run(&app.db, &run).await?;
@@ -145,11 +147,13 @@ pub async fn show(
 )]
 pub async fn artefact(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At((id, name)): At<(String, String)>,
     params: Params,
 ) -> Answer<impl IntoResponse> {
     params.finish()?;
-    let found = db::run::find_artefact(&app.db, uuid(&id)?, &name).await?;
+    let run = lookup::run(&app, &viewer, &id).await?;
+    let found = db::run::find_artefact(&app.db, run.id, &name).await?;
     let (media_type, compressed) = found.ok_or(Error::NotFound("artefact"))?;
     let mut content = Vec::new();
     GzDecoder::new(&*compressed)
@@ -164,10 +168,6 @@ pub async fn artefact(
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     Ok((headers, content))
-}
-
-fn uuid(text: &str) -> Result<RunId, Error> {
-    text.parse().map_err(|_| Error::NotFound("run"))
 }
 
 impl From<RunPoint> for PointView {

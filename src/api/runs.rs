@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use time::serde::rfc3339;
 use wire::{Accepted, limits};
 
-use super::auth::Caller;
+use super::auth::{Caller, Reader};
 use super::document::PageParams;
 use super::page::Page;
 use super::problem::{Conflict, Read, Room, Write};
@@ -45,6 +45,7 @@ pub async fn create(
     caller.require(Scope::Upload)?;
     let _room = app.gate.admit()?;
     let report = body::read(request, limits::BODY_BYTES, ingest::prepare).await?;
+    caller.require_named(&app, &report.project.name).await?;
     let accepted = ingest::store(&app, caller.machine(), &report).await?;
     let status = if accepted.new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(accepted)))
@@ -103,7 +104,11 @@ impl From<Run> for RunView {
     ),
     responses((status = 200, description = "A page of runs.", body = Page<RunView>), Read),
 )]
-pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<RunView>>> {
+pub async fn list(
+    State(app): State<App>,
+    Reader(viewer): Reader,
+    mut params: Params,
+) -> Answer<Json<Page<RunView>>> {
     let machine = params.take::<String>("machine")?;
     let project = params.take::<String>("project")?;
     let commit = params.take::<String>("commit")?;
@@ -114,7 +119,7 @@ pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Pag
         filter.machine = Some(lookup::machine(&app, &id).await?.id);
     }
     if let Some(name) = &project {
-        filter.project = Some(lookup::project(&app, name).await?.id);
+        filter.project = Some(lookup::project(&app, &viewer, name).await?.id);
     }
     if let Some(digits) = commit {
         let project = filter.project.ok_or_else(|| Error::query("commit", "takes a project"))?;
@@ -122,7 +127,7 @@ pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Pag
         filter.revisions = Some(revisions.into_iter().map(|revision| revision.id).collect());
     }
     filter.before = after.map(|cursor| (cursor.0, cursor.1));
-    let rows = db::run::list(&app.db, &filter, limit + 1).await?;
+    let rows = db::run::list(&app.db, viewer.visible(), &filter, limit + 1).await?;
     Ok(Json(Page::of(rows, limit, |run| Cursor(run.received_at, run.id), RunView::from)))
 }
 

@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 use time::serde::rfc3339;
 
 use super::at::At;
+use super::auth::Reader;
 use super::columns::Columns;
 use super::problem::Read;
 use super::values::SummaryView;
@@ -140,6 +141,7 @@ struct MeasurementView {
 )]
 pub async fn show(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At(id): At<String>,
     mut params: Params,
 ) -> Answer<Json<SeriesDetail>> {
@@ -152,7 +154,8 @@ pub async fn show(
     }
     let id: SeriesId = id.parse().map_err(|_| Error::NotFound("series"))?;
     let series = db::series::find(&app.db, id).await?.ok_or(Error::NotFound("series"))?;
-    let curve = lookup::curve(&app, series.curve).await?;
+    let curve = db::curve::find(&app.db, series.curve).await?.ok_or(Error::NotFound("series"))?;
+    viewer.sees(curve.project, "series")?;
     let branch = lookup::branch_or_only(&app, curve.project, branch.as_deref()).await?;
     let filter = db::history::Filter {
         metric: Some(&series.metric),

@@ -3,9 +3,10 @@
 use axum::Json;
 use axum::extract::{Request, State};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::at::At;
-use super::auth::Caller;
+use super::auth::{Caller, Reader};
 use super::problem::{NotFound, Read, Write};
 use super::{Answer, Params, body, lookup};
 use crate::app::App;
@@ -54,11 +55,12 @@ struct WeightView {
 )]
 pub async fn list(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At(name): At<String>,
     params: Params,
 ) -> Answer<Json<Weights>> {
     params.finish()?;
-    let project = lookup::project(&app, &name).await?;
+    let project = lookup::project(&app, &viewer, &name).await?;
     let weights = db::severity::list_weights(&app.db, project.id).await?;
     Ok(Json(Weights { weights: weights.into_iter().map(WeightView::from).collect() }))
 }
@@ -78,10 +80,19 @@ pub async fn replace(
     request: Request,
 ) -> Answer<Json<Weights>> {
     caller.require(Scope::Triage)?;
-    let project = lookup::project(&app, &name).await?;
+    let project = lookup::project(&app, caller.viewer(), &name).await?;
+    caller.require_in(Scope::Triage, project.id)?;
     let weights: Vec<Weight> = body::read(request, BODY_BYTES, checked).await?;
     let mut tx = app.db.begin().await?;
+    let was = db::severity::list_weights(&app.db, project.id).await?;
     db::severity::replace_weights(&mut tx, project.id, &weights).await?;
+    let told = |weights: &[Weight]| {
+        let of = |one: &Weight| json!([one.workload, one.metric, one.weight]);
+        Some(json!({ "weights": weights.iter().map(of).collect::<Vec<_>>() }))
+    };
+    let about = format!("project {}", project.name);
+    let change = (told(&was), told(&weights));
+    caller.by(&app).did(&mut tx, "weights_replaced", &about, change).await?;
     tx.commit().await?;
     Ok(Json(Weights { weights: weights.into_iter().map(WeightView::from).collect() }))
 }

@@ -10,8 +10,10 @@ use axum_extra::extract::CookieJar;
 
 use crate::account::{Client, Viewer, Who, local, session};
 use crate::app::App;
+use crate::db;
 use crate::error::Result;
 use crate::model::Secret;
+use crate::model::person::Roles;
 
 /// The cookie of a session.
 pub const SESSION_COOKIE: &str = "scalewatch_session";
@@ -42,7 +44,11 @@ pub async fn viewer(parts: &Parts, app: &App) -> Result<Viewer> {
     }
     let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let is_owner = app.config.local_owner && local::is_owner(host, peer(parts));
-    Ok(Viewer::new(if is_owner { Who::Owner } else { Who::Nobody }))
+    if is_owner {
+        return Ok(Viewer::new(Who::Owner));
+    }
+    let public = db::project::find_visible(&app.db, &[]).await?;
+    Ok(Viewer::with(Who::Nobody, Roles::new(), public))
 }
 
 fn peer(parts: &Parts) -> Option<SocketAddr> {

@@ -5,13 +5,13 @@ use axum::http::header;
 use axum::response::IntoResponse;
 
 use super::at::At;
+use super::auth::Reader;
 use super::compare::{self, CompareParams, Compared};
 use super::problem::Read;
-use super::{Answer, Params};
+use super::{Answer, Params, lookup};
 use crate::app::App;
 use crate::db;
 use crate::detect::explain;
-use crate::error::Error;
 use crate::model::IncidentId;
 
 /// Plain text as an answer.
@@ -34,12 +34,12 @@ fn text(text: String) -> Text {
 )]
 pub async fn incident(
     State(app): State<App>,
+    Reader(viewer): Reader,
     At(id): At<String>,
     params: Params,
 ) -> Answer<impl IntoResponse> {
     params.finish()?;
-    let id: IncidentId = id.parse().map_err(|_| Error::NotFound("incident"))?;
-    let incident = db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))?;
+    let incident = lookup::incident(&app, &viewer, &id).await?;
     let steps = db::incident_step::list(&app.db, incident.id).await?;
     let mut told = explain::rules(&steps);
     for step in &steps {
@@ -60,8 +60,13 @@ pub async fn incident(
         Read,
     ),
 )]
-pub async fn compare(State(app): State<App>, params: Params) -> Answer<impl IntoResponse> {
-    let Compared { series, comparison, floor, .. } = compare::compared(&app, params).await?;
+pub async fn compare(
+    State(app): State<App>,
+    Reader(viewer): Reader,
+    params: Params,
+) -> Answer<impl IntoResponse> {
+    let Compared { series, comparison, floor, .. } =
+        compare::compared(&app, &viewer, params).await?;
     let mut told = explain::two_sides_rule();
     if let Some(floor) = floor.words() {
         told += &format!(" Here: {floor}.");

@@ -2,17 +2,18 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
+use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use time::{Duration, OffsetDateTime};
 
 use super::machine::{MachineCommand, RetentionCommand};
+use super::project::ProjectCommand;
 use super::user::UserCommand;
-use crate::account::{By, Viewer, Who};
+use crate::account::{By, Viewer, Who, tokens};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db;
 use crate::model::person::Deed;
-use crate::model::{Scope, Secret, Token, TokenId};
+use crate::model::{Scope, Token, TokenId};
 
 #[derive(Debug, Subcommand)]
 pub enum Admin {
@@ -28,6 +29,9 @@ pub enum Admin {
     /// Make, list and revoke tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Say who may read which project
+    #[command(subcommand)]
+    Project(ProjectCommand),
     /// List, rename and retire machines
     #[command(subcommand)]
     Machine(MachineCommand),
@@ -60,6 +64,9 @@ pub struct Create {
     /// Id of the machine that an upload token is bound to
     #[arg(long, required_if_eq("scope", "upload"))]
     machine: Option<String>,
+    /// Name of a project that it is limited to; may be given several times
+    #[arg(long)]
+    project: Vec<String>,
     /// Days after which it is refused; never when left out
     #[arg(long, value_parser = clap::value_parser!(i64).range(1..=36_500))]
     expires_days: Option<i64>,
@@ -81,21 +88,26 @@ impl Admin {
         let by = By { viewer: &viewer, origin: "this machine", now };
         match self {
             Admin::User(user) => user.run(&pool, config, &by).await?,
+            Admin::Project(project) => project.run(&pool, &by).await?,
             Admin::Audit { limit } => {
                 for deed in db::audit::list(&pool, None, limit).await?.iter().rev() {
                     println!("{}", deed_line(deed));
                 }
             }
-            Admin::Token(TokenCommand::Create(create)) => create.run(&pool, now).await?,
+            Admin::Token(TokenCommand::Create(create)) => create.run(&pool, &by).await?,
             Admin::Token(TokenCommand::List) => {
                 for token in db::token::list(&pool).await? {
                     println!("{}", line(&token, now));
                 }
             }
             Admin::Token(TokenCommand::Revoke { id }) => {
-                if !db::token::mark_revoked(&pool, TokenId(id), now).await? {
-                    bail!("there is no token {id} that is not revoked yet");
-                }
+                let mut tx = pool.begin().await?;
+                let token = db::token::find_by_id(&mut *tx, TokenId(id)).await?;
+                let token = token.filter(|token| token.revoked_at.is_none());
+                let token = token
+                    .with_context(|| format!("there is no token {id} that is not revoked yet"))?;
+                tokens::revoke(&mut tx, &by, &token).await?;
+                tx.commit().await?;
                 println!("token {id} is refused from now on");
             }
             Admin::Machine(command) => command.run(&pool, now).await?,
@@ -107,25 +119,31 @@ impl Admin {
 }
 
 impl Create {
-    async fn run(self, pool: &db::Pool, now: OffsetDateTime) -> Result<()> {
+    async fn run(self, pool: &db::Pool, by: &By<'_>) -> Result<()> {
         let machine = match (self.scope, &self.machine) {
             (Scope::Upload, Some(id)) => {
                 let found = db::machine::find_by_public_id(pool, id).await?;
-                Some(found.with_context(|| format!("no machine has the id `{id}`"))?.id)
+                Some(found.with_context(|| format!("no machine has the id `{id}`"))?)
             }
             (_, None) => None,
             (_, Some(_)) => bail!("--machine goes with --scope upload alone"),
         };
-        let expires_at = self.expires_days.map(|days| now + Duration::days(days));
-        let secret = Secret::random();
-        let new = db::token::New {
+        let mut projects = Vec::new();
+        for name in &self.project {
+            let found = db::project::find_by_name(pool, name).await?;
+            projects.push(found.with_context(|| format!("there is no project `{name}`"))?);
+        }
+        let new = tokens::New {
             name: &self.name,
             scope: self.scope,
-            machine,
-            created_at: now,
-            expires_at,
+            machine: machine.as_ref(),
+            person: None,
+            projects: &projects,
+            days: self.expires_days,
         };
-        let id = db::token::insert(pool, &new, &secret).await?;
+        let mut tx = pool.begin().await?;
+        let (id, secret) = tokens::make(&mut tx, by, &new).await?;
+        tx.commit().await?;
         eprintln!("token {id} ({}), shown this once:", self.scope.word());
         println!("{}", secret.reveal());
         Ok(())

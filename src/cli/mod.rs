@@ -5,6 +5,7 @@ mod detect;
 mod import;
 mod logging;
 mod machine;
+mod project;
 mod serve;
 mod user;
 
@@ -36,6 +37,7 @@ const SETTINGS: &str = "Settings (environment):
   SCALEWATCH_SMTP_URL              smtp://user@host:587?tls=required (or opportunistic, none; &ca=FILE
                                    names a private authority), smtps://…; unset: .eml files
   SCALEWATCH_SMTP_PASSWORD_FILE    file that holds the SMTP password
+  SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE  most requests of one token in a minute [6000]
   SCALEWATCH_PROXY_HEADER          header in which a proxy in front names the client, e.g. X-Forwarded-For
   RUST_LOG                         what is logged [info, for up: warn]";
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sqlx::types::Json;
 
 use super::{Failure, Pool};
-use crate::model::{Curve, CurveId, MachineId, ProjectId, RevisionId};
+use crate::model::{Curve, CurveId, MachineId, ProjectId, RevisionId, Visible};
 
 /// Which curves a list holds; none filters nothing.
 #[derive(Debug, Clone, Default)]
@@ -22,11 +22,16 @@ pub struct Filter {
     pub after: Option<CurveId>,
 }
 
-/// Curves in the order they were first seen; at most `limit`.
+/// Curves of what is visible in the order they were first seen; at most `limit`.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Curve>, Failure> {
+pub async fn list(
+    pool: &Pool,
+    visible: &Visible,
+    filter: &Filter,
+    limit: i64,
+) -> Result<Vec<Curve>, Failure> {
     let rows = sqlx::query_as!(
         Row,
         r#"select c.id as "id: CurveId", c.machine_id as "machine: MachineId",
@@ -48,13 +53,15 @@ pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Curve>
              and ($6::bigint is null or exists (
                  select from run r join point t on t.machine_id = r.machine_id and t.run_id = r.id
                  where r.revision_id = $6 and r.machine_id = c.machine_id and t.curve_id = c.id))
+             and ($7::bigint[] is null or c.project_id = any($7))
            order by c.id limit $5"#,
         filter.machine as Option<MachineId>,
         filter.project as Option<ProjectId>,
         filter.workload,
         filter.after as Option<CurveId>,
         limit,
-        filter.revision as Option<RevisionId>
+        filter.revision as Option<RevisionId>,
+        visible.projects() as Option<&[ProjectId]>
     );
     Ok(rows.fetch_all(pool).await?.into_iter().map(Curve::from).collect())
 }
@@ -65,7 +72,7 @@ pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Curve>
 /// When the database does not answer.
 pub async fn find(pool: &Pool, id: CurveId) -> Result<Option<Curve>, Failure> {
     let just_before = Filter { after: Some(CurveId(id.0.saturating_sub(1))), ..Filter::default() };
-    let next = list(pool, &just_before, 1).await?.pop();
+    let next = list(pool, &Visible::ALL, &just_before, 1).await?.pop();
     Ok(next.filter(|curve| curve.id == id))
 }
 

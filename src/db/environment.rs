@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 
 use super::{Connection, Failure, Pool};
 use crate::model::environment::Effect;
-use crate::model::{CurveId, Environment, EnvironmentId, MachineId, SeriesId};
+use crate::model::{CurveId, Environment, EnvironmentId, MachineId, ProjectId, SeriesId, Visible};
 
 /// The environments with these ids, by id.
 ///
@@ -42,6 +42,7 @@ pub async fn find(pool: &Pool, id: EnvironmentId) -> Result<Option<Environment>,
 /// When the database does not answer.
 pub async fn list_of_machine(
     pool: &Pool,
+    visible: &Visible,
     machine: MachineId,
     limit: i64,
 ) -> Result<Vec<Environment>, Failure> {
@@ -50,11 +51,16 @@ pub async fn list_of_machine(
         r#"select e.id as "id: EnvironmentId", e.facts as "facts: Json<BTreeMap<String, String>>",
                e.first_seen_at
            from environment e
-           join (select environment_id, max(finished_at) as last_used_at from run
-                 where machine_id = $1 group by environment_id) used on used.environment_id = e.id
+           join (select environment_id, max(finished_at) as last_used_at from run r
+                 where machine_id = $1
+                   and ($3::bigint[] is null or exists (
+                       select from revision v join branch b on b.id = v.branch_id
+                       where v.id = r.revision_id and b.project_id = any($3)))
+                 group by environment_id) used on used.environment_id = e.id
            order by used.last_used_at desc, e.id desc limit $2"#,
         machine as MachineId,
-        limit
+        limit,
+        visible.projects() as Option<&[ProjectId]>
     );
     Ok(rows.fetch_all(pool).await?.into_iter().map(Environment::from).collect())
 }

@@ -4,15 +4,16 @@ use super::types::word;
 use super::{Failure, Pool};
 use crate::model::heat::{Latest, LatestStep};
 use crate::model::step::Change;
-use crate::model::{CurveId, IncidentId, ProjectId};
+use crate::model::{CurveId, IncidentId, ProjectId, Visible};
 
-/// Every curve, of one project where given, with the last step that stands in its first metric:
+/// Every visible curve, of one project where given, with the last step that stands in its first metric:
 /// of the newest revision, and there the largest. `least_effect` is the smallest change called.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn list(
     pool: &Pool,
+    visible: &Visible,
     project: Option<ProjectId>,
     least_effect: f64,
 ) -> Result<Vec<Latest>, Failure> {
@@ -38,9 +39,11 @@ pub async fn list(
                order by bad.rank desc, abs(ln(case when t.ratio > 0 then t.ratio end)) desc nulls first
                limit 1
            ) t on true
-           where $1::bigint is null or c.project_id = $1
+           where ($1::bigint is null or c.project_id = $1)
+             and ($2::bigint[] is null or c.project_id = any($2))
            order by c.id"#,
-        project as Option<ProjectId>
+        project as Option<ProjectId>,
+        visible.projects() as Option<&[ProjectId]>
     );
     let rows = rows.fetch_all(pool).await?.into_iter().map(|row| {
         let step = match (row.incident, row.direction) {

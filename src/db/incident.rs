@@ -11,7 +11,7 @@ use crate::model::incident::{Event, Headline, Incident, Message, RangeEnd, Reaso
 use crate::model::range::Range;
 use crate::model::step::Change;
 use crate::model::triage::Target;
-use crate::model::{BranchId, CurveId, IncidentId, ProjectId, RevisionId, SeriesId};
+use crate::model::{BranchId, CurveId, IncidentId, ProjectId, RevisionId, SeriesId, Visible};
 
 /// An incident as far as grouping needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,21 +199,22 @@ pub async fn insert_event(
     Ok(event)
 }
 
-/// Incidents in the given states, newest first, those before `before` when given.
+/// Incidents of what is visible in the given states, newest first, those before `before` when given.
 pub async fn list(
     db: &Pool,
+    visible: &Visible,
     states: &[State],
     before: Option<IncidentId>,
     limit: i64,
 ) -> sqlx::Result<Vec<Incident>> {
     let states: Vec<String> = states.iter().map(|state| state.word().to_owned()).collect();
-    read(db, None, &states, before, limit).await
+    read(db, visible, None, &states, before, limit).await
 }
 
 /// One incident.
 pub async fn find(db: &Pool, incident: IncidentId) -> sqlx::Result<Option<Incident>> {
     let states: Vec<String> = State::ALL.iter().map(|state| state.word().to_owned()).collect();
-    Ok(read(db, Some(incident), &states, None, 1).await?.pop())
+    Ok(read(db, &Visible::ALL, Some(incident), &states, None, 1).await?.pop())
 }
 
 /// Incidents of a branch whose cause may be the revision of this rank, retracted ones left out.
@@ -233,6 +234,7 @@ pub async fn list_over(db: &Pool, branch: BranchId, rank: i64) -> sqlx::Result<V
 /// any more, the one that opened it does.
 async fn read(
     db: &Pool,
+    visible: &Visible,
     incident: Option<IncidentId>,
     states: &[String],
     before: Option<IncidentId>,
@@ -290,12 +292,14 @@ async fn read(
            join machine m on m.id = top.machine_id
            where i.state = any($1) and ($2::bigint is null or i.id = $2)
                  and ($3::bigint is null or i.id < $3)
+                 and ($5::bigint[] is null or i.project_id = any($5))
            order by i.id desc
            limit $4"#,
         states,
         incident.map(|incident| incident.0),
         before.map(|before| before.0),
-        limit
+        limit,
+        visible.projects() as Option<&[ProjectId]>
     )
     .fetch_all(db)
     .await?;

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use super::types::word;
 use super::{Connection, Failure, Pool};
 use crate::model::noise::{NoiseFloor, Source};
-use crate::model::{CurveId, IncidentId, MachineId};
+use crate::model::{CurveId, IncidentId, MachineId, ProjectId, Visible};
 
 /// Floors that bear on a curve, from every source.
 ///
@@ -67,12 +67,16 @@ pub async fn list_given(
     Ok(found)
 }
 
-/// Floors of a machine by workload and metric; of several curves of a workload the widest between
+/// Floors of a machine, of visible workloads, by workload and metric; of several curves of a workload the widest between
 /// builds.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn list_of_machine(pool: &Pool, machine: MachineId) -> Result<Vec<NoiseFloor>, Failure> {
+pub async fn list_of_machine(
+    pool: &Pool,
+    visible: &Visible,
+    machine: MachineId,
+) -> Result<Vec<NoiseFloor>, Failure> {
     let rows = sqlx::query_as!(
         Row,
         r#"select workload as "workload!", metric as "metric!", source as "source!",
@@ -80,19 +84,28 @@ pub async fn list_of_machine(pool: &Pool, machine: MachineId) -> Result<Vec<Nois
            from (
                select workload, metric, 'calibrated' as source, relative,
                       pairs::bigint as observations, measured_at as at
-               from noise_floor where machine_id = $1
+               from noise_floor f where machine_id = $1
+                 and ($2::bigint[] is null
+                      or not exists (select from curve c
+                                     where c.machine_id = $1 and c.workload = f.workload)
+                      or exists (select from curve c
+                                 where c.machine_id = $1 and c.workload = f.workload
+                                   and c.project_id = any($2)))
                union all
                (select distinct on (c.workload, b.metric) c.workload, b.metric, 'builds',
                        b.relative, b.builds::bigint, b.observed_at
                 from build_noise b join curve c on c.id = b.curve_id
-                where b.machine_id = $1
+                where b.machine_id = $1 and ($2 is null or c.project_id = any($2))
                 order by c.workload, b.metric, b.relative desc)
                union all
                select workload, metric, 'refuted', max(relative), count(*), max(refuted_at)
-               from refuted_suspect where machine_id = $1 group by workload, metric
+               from refuted_suspect r join incident i on i.id = r.incident_id
+               where machine_id = $1 and ($2 is null or i.project_id = any($2))
+               group by workload, metric
            ) floors
            order by workload, metric, source"#,
-        machine as MachineId
+        machine as MachineId,
+        visible.projects() as Option<&[ProjectId]>
     );
     rows.fetch_all(pool).await?.into_iter().map(NoiseFloor::try_from).collect()
 }

@@ -1,11 +1,12 @@
 //! Projects and their branches.
 
 use sqlx::PgExecutor;
+use time::OffsetDateTime;
 
 use super::types::word;
-use super::{Failure, Pool};
-use crate::model::revision::parse_subject;
-use crate::model::{Branch, BranchId, OrderBy, Project, ProjectId};
+use super::{Connection, Failure, Pool};
+use crate::model::revision::{parse_subject, subject_word};
+use crate::model::{Branch, BranchId, OrderBy, Project, ProjectId, Visible};
 
 /// All projects, by name.
 ///
@@ -14,7 +15,7 @@ use crate::model::{Branch, BranchId, OrderBy, Project, ProjectId};
 pub async fn list(pool: &Pool) -> Result<Vec<Project>, Failure> {
     let rows = sqlx::query_as!(
         ProjectRow,
-        r#"select id as "id: ProjectId", name, subject from project order by name"#
+        r#"select id as "id: ProjectId", name, subject, is_public from project order by name"#
     );
     rows.fetch_all(pool).await?.into_iter().map(Project::try_from).collect()
 }
@@ -29,7 +30,7 @@ pub async fn find_by_name(
 ) -> Result<Option<Project>, Failure> {
     let row = sqlx::query_as!(
         ProjectRow,
-        r#"select id as "id: ProjectId", name, subject from project where name = $1"#,
+        r#"select id as "id: ProjectId", name, subject, is_public from project where name = $1"#,
         name
     );
     row.fetch_optional(executor).await?.map(Project::try_from).transpose()
@@ -42,10 +43,65 @@ pub async fn find_by_name(
 pub async fn find(pool: &Pool, id: ProjectId) -> Result<Option<Project>, Failure> {
     let row = sqlx::query_as!(
         ProjectRow,
-        r#"select id as "id: ProjectId", name, subject from project where id = $1"#,
+        r#"select id as "id: ProjectId", name, subject, is_public from project where id = $1"#,
         id as ProjectId
     );
     row.fetch_optional(pool).await?.map(Project::try_from).transpose()
+}
+
+/// The projects that somebody who has a role in those of `held` may read.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find_visible(pool: &Pool, held: &[ProjectId]) -> Result<Visible, Failure> {
+    let row = sqlx::query!(
+        r#"select coalesce(bool_and(is_public or id = any($1)), true) as "all!",
+               coalesce(array_agg(id) filter (where is_public or id = any($1)), '{}')
+                   as "some!: Vec<ProjectId>"
+           from project"#,
+        held as &[ProjectId]
+    );
+    let row = row.fetch_one(pool).await?;
+    Ok(if row.all { Visible::ALL } else { Visible::only(row.some) })
+}
+
+/// Lets everybody read a project, or those alone who have a role in it. Whether that changed it.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn set_public(
+    connection: &mut Connection,
+    project: ProjectId,
+    is_public: bool,
+) -> Result<bool, Failure> {
+    let done = sqlx::query!(
+        "update project set is_public = $2 where id = $1 and is_public <> $2",
+        project as ProjectId,
+        is_public
+    );
+    Ok(done.execute(connection).await?.rows_affected() == 1)
+}
+
+/// Adds a project before its first report; false where the name is known.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn insert(
+    connection: &mut Connection,
+    name: &str,
+    subject: wire::Subject,
+    is_public: bool,
+    now: OffsetDateTime,
+) -> Result<bool, Failure> {
+    let done = sqlx::query!(
+        "insert into project (name, subject, is_public, created_at) values ($1, $2, $3, $4)
+         on conflict (name) do nothing",
+        name,
+        subject_word(subject),
+        is_public,
+        now
+    );
+    Ok(done.execute(connection).await?.rows_affected() == 1)
 }
 
 /// The branches of a project, by name.
@@ -88,6 +144,7 @@ struct ProjectRow {
     id: ProjectId,
     name: String,
     subject: String,
+    is_public: bool,
 }
 
 impl TryFrom<ProjectRow> for Project {
@@ -95,7 +152,7 @@ impl TryFrom<ProjectRow> for Project {
 
     fn try_from(row: ProjectRow) -> Result<Project, Failure> {
         let subject = word("subject", &row.subject, parse_subject)?;
-        Ok(Project { id: row.id, name: row.name, subject })
+        Ok(Project { id: row.id, name: row.name, subject, is_public: row.is_public })
     }
 }
 

@@ -4,7 +4,7 @@ use time::OffsetDateTime;
 
 use super::{Failure, Pool};
 use crate::model::{
-    Artefact, BranchId, EnvironmentId, MachineId, ProjectId, RevisionId, Run, RunId,
+    Artefact, BranchId, EnvironmentId, MachineId, ProjectId, RevisionId, Run, RunId, Visible,
 };
 
 /// Which runs a list holds; none filters nothing.
@@ -20,12 +20,17 @@ pub struct Filter {
     pub before: Option<(OffsetDateTime, RunId)>,
 }
 
-/// Runs, the last to arrive first; at most `limit`.
+/// Runs of what is visible, the last to arrive first; at most `limit`.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Run>, Failure> {
-    read(pool, None, filter, limit).await
+pub async fn list(
+    pool: &Pool,
+    visible: &Visible,
+    filter: &Filter,
+    limit: i64,
+) -> Result<Vec<Run>, Failure> {
+    read(pool, visible, None, filter, limit).await
 }
 
 /// The run with this UUID.
@@ -33,11 +38,12 @@ pub async fn list(pool: &Pool, filter: &Filter, limit: i64) -> Result<Vec<Run>, 
 /// # Errors
 /// When the database does not answer.
 pub async fn find(pool: &Pool, id: RunId) -> Result<Option<Run>, Failure> {
-    Ok(read(pool, Some(id), &Filter::default(), 1).await?.pop())
+    Ok(read(pool, &Visible::ALL, Some(id), &Filter::default(), 1).await?.pop())
 }
 
 async fn read(
     pool: &Pool,
+    visible: &Visible,
     id: Option<RunId>,
     filter: &Filter,
     limit: i64,
@@ -64,6 +70,7 @@ async fn read(
              and ($3::bigint[] is null or r.revision_id = any($3))
              and ($4::timestamptz is null or (r.received_at, r.id) < ($4, $5))
              and ($7::uuid is null or r.id = $7)
+             and ($8::bigint[] is null or p.id = any($8))
            order by r.received_at desc, r.id desc limit $6"#,
         filter.machine as Option<MachineId>,
         filter.project as Option<ProjectId>,
@@ -71,7 +78,8 @@ async fn read(
         before_at,
         before_id,
         limit,
-        id
+        id,
+        visible.projects() as Option<&[ProjectId]>
     )
     .fetch_all(pool)
     .await

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::db::{self, Connection};
 use crate::error::{Error, Result};
 use crate::model::job::{self, Job};
-use crate::model::{Branch, JobId, MachineId, Project, SubmissionId};
+use crate::model::{Branch, JobId, MachineId, Project, SubmissionId, Visible};
 
 /// Longest key, bytes.
 pub const KEY_BYTES: usize = 200;
@@ -38,7 +38,8 @@ pub async fn submit(
             (id, true) => Some(id),
             (id, false) => {
                 let filter = db::job::Filter { submission: Some(id), ..Default::default() };
-                let jobs = db::job::list(&mut *tx, &filter, job_limits::JOBS as i64).await?;
+                let limit = job_limits::JOBS as i64;
+                let jobs = db::job::list(&mut *tx, &Visible::ALL, &filter, limit).await?;
                 return Ok((false, in_order(jobs)));
             }
         },

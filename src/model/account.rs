@@ -5,7 +5,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use super::{MachineId, TokenId};
+use super::{MachineId, PersonId, ProjectId, Role, TokenId};
 
 /// What a token may do. `admin` may do everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -42,6 +42,22 @@ impl Scope {
         }
     }
 
+    /// The role that a person needs in a project for what a token of theirs does there by this
+    /// scope; none: only a site admin's token does it.
+    pub const fn role(self) -> Option<Role> {
+        match self {
+            Scope::Read => Some(Role::Viewer),
+            Scope::Triage => Some(Role::Triager),
+            Scope::Submit => Some(Role::Maintainer),
+            Scope::Upload | Scope::Register | Scope::Admin => None,
+        }
+    }
+
+    /// Whether it reads what is not public.
+    pub const fn reads(self) -> bool {
+        !matches!(self, Scope::Upload | Scope::Register)
+    }
+
     /// The scope with this word.
     pub fn parse(word: &str) -> Option<Scope> {
         Scope::ALL.into_iter().find(|scope| scope.word() == word)
@@ -59,6 +75,10 @@ pub struct Token {
     pub scope: Scope,
     /// The machine an upload token is bound to.
     pub machine: Option<MachineId>,
+    /// Whose it is, and whose rights bound it; none: of the command line, or a machine's own.
+    pub person: Option<PersonId>,
+    /// The projects it is limited to; none: it is not limited.
+    pub projects: Vec<ProjectId>,
     /// When it was made.
     pub created_at: OffsetDateTime,
     /// From when on it is refused.

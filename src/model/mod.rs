@@ -20,6 +20,7 @@ pub mod series;
 pub mod severity;
 pub mod step;
 pub mod triage;
+pub mod visible;
 
 pub use account::{Scope, Secret, Token};
 pub use environment::{Difference, Environment};
@@ -31,3 +32,4 @@ pub use person::{Person, PersonName, Role, Session};
 pub use revision::{Branch, NamedRevision, OrderBy, Project, Revision};
 pub use run::{Artefact, Origin, Run, RunMetric, RunPoint, RunValues};
 pub use series::{Curve, Measurement, Series};
+pub use visible::Visible;

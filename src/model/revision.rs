@@ -7,6 +7,8 @@ use super::{BranchId, ProjectId, RevisionId};
 /// A project and what it tests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Project {
+    /// Whether everybody may read it.
+    pub is_public: bool,
     /// Row.
     pub id: ProjectId,
     /// Unique name.

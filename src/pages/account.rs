@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 
 use super::failure::Failure;
 use super::login::chosen;
+use super::tokens::{self, TokenForm, TokenRow};
 use super::view::{Layout, Section, When};
 use super::visitor::{Posted, Visitor};
 use crate::account::{Who, login, password, people, session};
@@ -59,20 +60,47 @@ pub struct AccountView {
     pub shortest: usize,
     /// The last used first.
     pub sessions: Vec<SessionRow>,
+    /// A token that was made just now: its name and its secret, shown this once.
+    pub secret: Option<(String, String)>,
+    /// The newest first.
+    pub tokens: Vec<TokenRow>,
+    /// What can be made.
+    pub token_form: TokenForm,
 }
 
 /// Shows the page; who is not logged in is led to do that first.
 pub async fn show(State(app): State<App>, visitor: Visitor) -> Result<Response, Failure> {
-    let view = match visitor.viewer.who() {
-        Who::Person(person, session) => of_person(&app, &visitor, person, *session).await?,
-        Who::Owner => empty(&visitor),
-        _ => return Ok(Redirect::to("/login?next=/account").into_response()),
-    };
+    if let Who::Nobody = visitor.viewer.who() {
+        return Ok(Redirect::to("/login?next=/account").into_response());
+    }
+    let view = view(&app, &visitor).await?;
     visitor.shown(&view)
 }
 
-fn empty(visitor: &Visitor) -> AccountView {
-    AccountView {
+/// The page, with the secret of a token that was made just now.
+pub(super) async fn shown_with_secret(
+    app: &App,
+    visitor: &Visitor,
+    name: &str,
+    secret: &Secret,
+) -> Result<Response, Failure> {
+    let mut view = view(app, visitor).await?;
+    view.secret = Some((name.to_owned(), secret.reveal().to_owned()));
+    visitor.shown(&view)
+}
+
+async fn view(app: &App, visitor: &Visitor) -> Result<AccountView> {
+    match visitor.viewer.who() {
+        Who::Person(person, session) => of_person(app, visitor, person, *session).await,
+        _ => of_owner(app, visitor).await,
+    }
+}
+
+async fn of_owner(app: &App, visitor: &Visitor) -> Result<AccountView> {
+    Ok(AccountView {
+        secret: None,
+        tokens: tokens::rows(app, visitor).await?,
+        token_form: tokens::form(app, visitor).await?,
         layout: Layout::new("Account", Section::None).seen_by(visitor),
         form_word: visitor.form.word(),
         name: visitor.viewer.name().to_owned(),
@@ -83,7 +111,7 @@ fn empty(visitor: &Visitor) -> AccountView {
         has_password: false,
         shortest: password::SHORTEST,
         sessions: Vec::new(),
-    }
+    })
 }
 
 async fn of_person(
@@ -103,7 +131,7 @@ async fn of_person(
         roles: roles.into_iter().map(role).collect(),
         has_password: person.has_password,
         sessions: sessions.into_iter().map(|one| session_row(one, this, now)).collect(),
-        ..empty(visitor)
+        ..of_owner(app, visitor).await?
     })
 }
 

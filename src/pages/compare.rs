@@ -12,6 +12,7 @@ use super::sides::{self, Judged};
 use super::view::{CommitMark, EnvironmentChanges, Evidence, Figure, Layout, Section, Value};
 use super::visitor::Visitor;
 use super::{incidents, shown};
+use crate::api::lookup;
 use crate::app::App;
 use crate::chart::{ComparePlot, CompareRow, CurvePlot, Size, svg};
 use crate::db;
@@ -125,15 +126,13 @@ pub async fn show(
     visitor: Visitor,
     Query(choice): Query<Choice>,
 ) -> Result<Html<String>, Failure> {
-    let mut view = view(&app, &choice).await?;
-    view.layout = view.layout.seen_by(&visitor);
-    shown(&view)
+    shown(&view(&app, &visitor, &choice).await?)
 }
 
-async fn view(app: &App, choice: &Choice) -> Result<CompareView> {
+async fn view(app: &App, visitor: &Visitor, choice: &Choice) -> Result<CompareView> {
     let id = required("curve", &choice.curve)?;
     let id = id.parse().map(CurveId).map_err(|_| Error::NotFound("curve"))?;
-    let curve = db::curve::find(&app.db, id).await?.ok_or(Error::NotFound("curve"))?;
+    let curve = lookup::curve(app, &visitor.viewer, id).await?;
     let base = revision(app, &curve, "base", &choice.base).await?;
     let head = revision(app, &curve, "head", &choice.head).await?;
     let series = db::series::list_of_curve(&app.db, curve.id).await?;
@@ -147,6 +146,7 @@ async fn view(app: &App, choice: &Choice) -> Result<CompareView> {
     })?;
     let judged = sides::judge(app, &curve, &base_runs, &head_runs, &metric, across).await?;
     let mut view = filled(&curve, (&base, &head), &metric, (&base_runs, &head_runs), &judged);
+    view.layout = view.layout.seen_by(visitor);
     view.across = across_address(&curve, (&base, &head), &metric, across, &judged.comparison);
     Ok(view)
 }

@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::shown;
 use super::view::{Layout, Section, parameter_words};
 use super::visitor::Visitor;
+use crate::api::lookup;
 use crate::app::App;
 use crate::db;
 use crate::error::{Error, Result};
@@ -82,11 +83,10 @@ async fn view(app: &App, visitor: &Visitor, choice: &Choice) -> Result<CurvesVie
         filters.push((format!("machine {}", machine.name), "/curves".into()));
     }
     if let Some(name) = given(&choice.project) {
-        let project = db::project::find_by_name(&app.db, &name).await?;
-        filter.project = Some(project.ok_or(Error::NotFound("project"))?.id);
+        filter.project = Some(lookup::project(app, &visitor.viewer, &name).await?.id);
         filters.push((format!("project {name}"), "/curves".into()));
     }
-    let mut curves = db::curve::list(&app.db, &filter, SHOWN).await?;
+    let mut curves = db::curve::list(&app.db, visitor.viewer.visible(), &filter, SHOWN).await?;
     let caption = match curves.len() as i64 {
         n if n >= SHOWN => format!("The first {SHOWN}; choose a machine, project or workload"),
         n => format::count(n as usize, "curve"),

@@ -62,7 +62,8 @@ impl FailureView {
             Error::NotFound(what) => view(
                 "Not found",
                 format!("There is no such {what} here."),
-                "The address may be mistyped, or it was removed.",
+                "The address may be mistyped, it was removed, or it is shown to those alone who have a \
+                 role in its project.",
                 None,
             ),
             Error::Internal(cause) => view(

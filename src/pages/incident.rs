@@ -12,16 +12,17 @@ use super::moved::{MovedGroup, moved};
 use super::triage::TriageForm;
 use super::view::{CommitMark, Layout, Section, When};
 use super::visitor::Visitor;
+use crate::api::lookup;
 use crate::app::App;
 use crate::db;
 use crate::detect::history::in_words;
 use crate::detect::severity;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format;
+use crate::model::Revision;
 use crate::model::environment::diff;
 use crate::model::incident::{Event, Incident, IncidentStep, Message};
 use crate::model::severity::Severity;
-use crate::model::{IncidentId, Revision};
 
 /// Commits listed.
 const COMMITS: i64 = 200;
@@ -110,14 +111,8 @@ pub async fn show(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Response, Failure> {
-    let incident = find(&app, &id).await?;
+    let incident = lookup::incident(&app, &visitor.viewer, &id).await?;
     visitor.shown(&view(&app, &visitor, &incident).await?)
-}
-
-/// The incident of an address.
-pub(super) async fn find(app: &App, id: &str) -> Result<Incident> {
-    let id = id.parse().map(IncidentId).map_err(|_| Error::NotFound("incident"))?;
-    db::incident::find(&app.db, id).await?.ok_or(Error::NotFound("incident"))
 }
 
 async fn view(app: &App, visitor: &Visitor, incident: &Incident) -> Result<IncidentView> {

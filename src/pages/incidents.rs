@@ -173,7 +173,8 @@ pub async fn list(
     Query(choice): Query<Choice>,
 ) -> Result<Html<String>, Failure> {
     let (asked, states) = states(choice.state.as_deref().unwrap_or("open"))?;
-    let incidents = db::incident::list(&app.db, &states, None, SHOWN).await?;
+    let incidents =
+        db::incident::list(&app.db, visitor.viewer.visible(), &states, None, SHOWN).await?;
     let severities = severity::list(&app.db, &incidents).await?;
     let one = |name: &'static str| StateChoice {
         name,

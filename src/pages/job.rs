@@ -83,6 +83,7 @@ pub async fn show(
 ) -> Result<Html<String>, Failure> {
     let id: JobId = id.parse().map_err(|_| Error::NotFound("job"))?;
     let job = db::job::find(&app.db, id).await?.ok_or(Error::NotFound("job"))?;
+    visitor.viewer.sees(job.project, "job")?;
     let log = db::job::find_log(&app.db, id).await?;
     shown(&view(&app, &visitor, &job, log))
 }

@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::shown;
 use super::view::{CommitMark, Layout, Section, When};
 use super::visitor::Visitor;
-use crate::api;
+use crate::api::{self, lookup};
 use crate::app::App;
 use crate::db;
 use crate::error::{Error, Result};
@@ -163,8 +163,7 @@ async fn view(app: &App, visitor: &Visitor, choice: &Choice) -> Result<JobsView>
     }
     let mut filters = Vec::new();
     if let Some(name) = &choice.project {
-        let found = db::project::find_by_name(&app.db, name).await?;
-        filter.project = Some(found.ok_or(Error::NotFound("project"))?.id);
+        filter.project = Some(lookup::project(app, &visitor.viewer, name).await?.id);
         filters.push((format!("project {name}"), address(asked, None, choice.machine.as_deref())));
     }
     if let Some(id) = &choice.machine {
@@ -179,7 +178,7 @@ async fn view(app: &App, visitor: &Visitor, choice: &Choice) -> Result<JobsView>
             after.parse().map_err(|_| Error::query("after", "must be the number of a job"))?;
         filter.before = Some(before);
     }
-    let mut jobs = db::job::list(&app.db, &filter, SHOWN + 1).await?;
+    let mut jobs = db::job::list(&app.db, visitor.viewer.visible(), &filter, SHOWN + 1).await?;
     let more = jobs.len() as i64 > SHOWN;
     jobs.truncate(SHOWN as usize);
     let (project, machine) = (choice.project.as_deref(), choice.machine.as_deref());

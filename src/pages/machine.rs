@@ -100,7 +100,9 @@ pub async fn show(
 
 async fn view(app: &App, visitor: &Visitor, machine: &Machine) -> Result<MachineView> {
     let now = app.clock.now();
-    let uses = db::pages_machine::list_environment_uses(&app.db, machine.id, SHOWN).await?;
+    let visible = visitor.viewer.visible();
+    let uses =
+        db::pages_machine::list_environment_uses(&app.db, visible, machine.id, SHOWN).await?;
     let mut ids: Vec<EnvironmentId> = uses.iter().map(|one| one.environment).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -108,18 +110,18 @@ async fn view(app: &App, visitor: &Visitor, machine: &Machine) -> Result<Machine
     let environments: BTreeMap<EnvironmentId, Environment> =
         environments.into_iter().map(|one| (one.id, one)).collect();
     let newest = uses.first().and_then(|one| environments.get(&one.environment));
-    let floors = db::noise::list_of_machine(&app.db, machine.id).await?;
+    let floors = db::noise::list_of_machine(&app.db, visible, machine.id).await?;
     let curves = db::curve::Filter { machine: Some(machine.id), ..Default::default() };
-    let curves = db::curve::list(&app.db, &curves, SHOWN).await?;
+    let curves = db::curve::list(&app.db, visible, &curves, SHOWN).await?;
     let runs = db::run::Filter { machine: Some(machine.id), ..Default::default() };
-    let runs = db::run::list(&app.db, &runs, SHOWN).await?;
+    let runs = db::run::list(&app.db, visible, &runs, SHOWN).await?;
     let agent = db::job::agent::find(&app.db, machine.id).await?;
     let live = db::job::Filter {
         machine: Some(machine.id),
         states: Some(JobState::LIVE.to_vec()),
         ..Default::default()
     };
-    let job = db::job::list(&app.db, &live, 1).await?.pop();
+    let job = db::job::list(&app.db, visible, &live, 1).await?.pop();
     Ok(MachineView {
         agent: agent.map(|agent| (When::new(agent.seen_at, now), agent_words(&agent))),
         job: job.map(|job| (job.id.0, job_words(&job))),

@@ -32,6 +32,7 @@ pub mod revision;
 pub mod run;
 pub mod search;
 pub mod sides;
+pub mod tokens;
 pub mod triage;
 pub mod view;
 pub mod visitor;
@@ -75,6 +76,9 @@ pub fn router() -> Router<App> {
         .route("/account", get(account::show))
         .route("/account/password", post(account::change_password))
         .route("/account/sessions", post(account::end_session))
+        .route("/account/tokens", post(tokens::make))
+        .route("/account/tokens/revoke", post(tokens::revoke))
+        .route("/admin/project", post(people::show_project))
         .route("/admin", get(people::show))
         .route("/admin/add", post(people::add))
         .route("/admin/role", post(people::give))

@@ -77,15 +77,17 @@ pub async fn show(State(app): State<App>, visitor: Visitor) -> Result<Html<Strin
 
 async fn view(app: &App, visitor: &Visitor) -> Result<OverviewView> {
     let now = app.clock.now();
-    let counts = db::pages_machine::count(&app.db).await?;
-    let mut incidents = db::incident::list(&app.db, &IncidentState::OPEN, None, SHOWN).await?;
+    let visible = visitor.viewer.visible();
+    let counts = db::pages_machine::count(&app.db, visible).await?;
+    let mut incidents =
+        db::incident::list(&app.db, visible, &IncidentState::OPEN, None, SHOWN).await?;
     let severities = severity::list(&app.db, &incidents).await?;
     let score = |incident: &Incident| severities.get(&incident.id).map_or(0.0, |one| one.score);
     incidents.sort_by(|a, b| score(b).total_cmp(&score(a)));
-    let latest = db::heat::list(&app.db, None, policy::steps().least_effect).await?;
+    let latest = db::heat::list(&app.db, visible, None, policy::steps().least_effect).await?;
     let mut machines = db::machine::list(&app.db).await?;
     machines.retain(|machine| machine.retired_at.is_none());
-    let runs = db::run::list(&app.db, &db::run::Filter::default(), SHOWN).await?;
+    let runs = db::run::list(&app.db, visible, &db::run::Filter::default(), SHOWN).await?;
     let words = |n: i64, noun| format::count(usize::try_from(n).unwrap_or(0), noun);
     Ok(OverviewView {
         layout: Layout::new("Overview", Section::Overview).seen_by(visitor),

@@ -52,8 +52,8 @@ pub struct PeopleView {
     pub link: Option<(String, String)>,
     /// By name.
     pub people: Vec<PersonRow>,
-    /// Projects in which roles can be given.
-    pub projects: Vec<String>,
+    /// Projects in which roles can be given, and whether everybody may read each.
+    pub projects: Vec<(String, bool)>,
     /// Words of the roles.
     pub roles: Vec<&'static str>,
 }
@@ -86,7 +86,7 @@ async fn view(app: &App, visitor: &Visitor, link: Option<(String, String)>) -> R
         is_site_admin: visitor.viewer.is_site_admin(),
         link,
         people: people.iter().map(row).collect(),
-        projects: projects.into_iter().map(|project| project.name).collect(),
+        projects: projects.into_iter().map(|one| (one.name, one.is_public)).collect(),
         roles: Role::ALL.map(Role::word).to_vec(),
     })
 }
@@ -181,6 +181,36 @@ pub async fn give(
     let mut tx = app.db.begin().await?;
     let person = people::find(&mut tx, &form.name.unwrap_or_default()).await?;
     people::set_role(&mut tx, &visitor.by(&app), &person, &project, role).await?;
+    tx.commit().await?;
+    Ok(Redirect::to("/admin"))
+}
+
+/// What the buttons beside a project post.
+#[derive(Debug, Deserialize)]
+pub struct ShowProject {
+    project: Option<String>,
+    to: Option<String>,
+}
+
+/// Lets everybody read a project, or those alone who have a role in it.
+pub async fn show_project(
+    State(app): State<App>,
+    Posted { visitor, form }: Posted<ShowProject>,
+) -> Result<Redirect, Failure> {
+    let name = form.project.unwrap_or_default();
+    let known = projects(&app, &visitor).await?;
+    let project = known.into_iter().find(|known| known.name == name);
+    let project = project.ok_or(Error::NotFound("project"))?;
+    let is_public = match form.to.as_deref().unwrap_or_default() {
+        "everybody" => true,
+        "roles" => false,
+        other => {
+            let problem = format!("`{other}` is neither everybody nor roles");
+            return Err(Error::invalid("to", problem).into());
+        }
+    };
+    let mut tx = app.db.begin().await?;
+    people::set_public(&mut tx, &visitor.by(&app), &project.name, is_public).await?;
     tx.commit().await?;
     Ok(Redirect::to("/admin"))
 }

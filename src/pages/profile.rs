@@ -12,6 +12,8 @@ use serde::Deserialize;
 
 use super::failure::Failure;
 use super::view::short_run;
+use super::visitor::Visitor;
+use crate::api::lookup;
 use crate::app::App;
 use crate::chart::flame;
 use crate::db;
@@ -30,14 +32,15 @@ pub struct Against {
 /// Draws it.
 pub async fn show(
     State(app): State<App>,
+    visitor: Visitor,
     Path((id, name)): Path<(String, String)>,
     Query(against): Query<Against>,
 ) -> Result<Response, Failure> {
-    let head = load(&app, &id, &name).await?;
+    let head = load(&app, &visitor, &id, &name).await?;
     let svg = match against.base {
         None => flame::graph(&head.1, &format!("{name}, run {}", head.0)),
         Some(base) => {
-            let base = load(&app, &base, &name).await?;
+            let base = load(&app, &visitor, &base, &name).await?;
             let title = format!("{name}, run {} against {}", head.0, base.0);
             flame::difference(&base.1, &head.1, &title)
         }
@@ -50,8 +53,8 @@ pub async fn show(
 }
 
 /// Short id of the run, and the folded stacks of its profile.
-async fn load(app: &App, id: &str, name: &str) -> Result<(String, String)> {
-    let id: RunId = id.parse().map_err(|_| Error::NotFound("run"))?;
+async fn load(app: &App, visitor: &Visitor, id: &str, name: &str) -> Result<(String, String)> {
+    let id = lookup::run(app, &visitor.viewer, id).await?.id;
     let found = db::run::find_artefact(&app.db, id, name).await?;
     let profile = found.filter(|(media_type, _)| media_type == wire::Artefact::PROFILE);
     let (_, compressed) = profile.ok_or(Error::NotFound("profile"))?;

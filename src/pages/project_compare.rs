@@ -86,7 +86,7 @@ pub async fn show(
     Path(name): Path<String>,
     params: Params,
 ) -> Result<Html<String>, Failure> {
-    let compared = compare_project(&app, &name, params).await?;
+    let compared = compare_project(&app, &visitor.viewer, &name, params).await?;
     shown(&view(&compared, &visitor))
 }
 

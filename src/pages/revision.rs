@@ -78,7 +78,9 @@ pub async fn show(
 ) -> Result<Html<String>, Failure> {
     let id = id.parse().map(RevisionId).map_err(|_| Error::NotFound("revision"))?;
     let found = db::revision::find_named(&app.db, id).await?;
-    shown(&view(&app, &visitor, &found.ok_or(Error::NotFound("revision"))?).await?)
+    let found = found.ok_or(Error::NotFound("revision"))?;
+    visitor.viewer.sees(found.project, "revision")?;
+    shown(&view(&app, &visitor, &found).await?)
 }
 
 async fn view(app: &App, visitor: &Visitor, named: &NamedRevision) -> Result<RevisionView> {
@@ -95,12 +97,12 @@ async fn view(app: &App, visitor: &Visitor, named: &NamedRevision) -> Result<Rev
         revision: Some(revision.id),
         ..db::curve::Filter::default()
     };
-    let mut curves = db::curve::list(&app.db, &here, SHOWN).await?;
+    let mut curves = db::curve::list(&app.db, visitor.viewer.visible(), &here, SHOWN).await?;
     curves.sort_by(|a, b| {
         (&a.workload, &a.machine_name, a.id).cmp(&(&b.workload, &b.machine_name, b.id))
     });
     let runs = db::run::Filter { revisions: Some(vec![revision.id]), ..Default::default() };
-    let runs = db::run::list(&app.db, &runs, SHOWN).await?;
+    let runs = db::run::list(&app.db, visitor.viewer.visible(), &runs, SHOWN).await?;
     let neighbour = |one: &Revision| (one.id.0, CommitMark::new(&one.commit, &one.subject));
     Ok(RevisionView {
         layout: Layout::new(format!("Revision {}", revision.short()), Section::None)

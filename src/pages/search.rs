@@ -133,7 +133,7 @@ async fn view(app: &App, visitor: &Visitor, typed: &str) -> Result<SearchView> {
     }
     let now = app.clock.now();
     let found = match search::Query::parse(typed) {
-        Some(query) => db::search::find(&app.db, &query, SHOWN).await?,
+        Some(query) => db::search::find(&app.db, visitor.viewer.visible(), &query, SHOWN).await?,
         None => Found::default(),
     };
     let severities = severity::list(&app.db, &found.incidents).await?;

@@ -7,10 +7,10 @@ use axum::response::Redirect;
 use serde::Deserialize;
 
 use super::failure::Failure;
-use super::incident::find;
 use super::visitor::{Posted, Visitor};
 use crate::account::Who;
 use crate::alert::triage::{self, Decision};
+use crate::api::lookup;
 use crate::app::App;
 use crate::model::incident::{Incident, Reason, State as IncidentState};
 use crate::model::{ProjectId, Role};
@@ -115,7 +115,7 @@ pub async fn decide(
     Path(id): Path<String>,
     Posted { visitor, form }: Posted<Deciding>,
 ) -> Result<Redirect, Failure> {
-    let incident = find(&app, &id).await?;
+    let incident = lookup::incident(&app, &visitor.viewer, &id).await?;
     visitor.viewer.require(Role::Triager, incident.project)?;
     let decision = Decision {
         to: form.to.unwrap_or_default(),

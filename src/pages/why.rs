@@ -6,12 +6,12 @@ use axum::extract::{Path, State};
 use axum::response::Html;
 
 use super::failure::Failure;
-use super::incident::find;
 use super::incidents::{change_words, class, tasks_words, what};
 use super::moved::{address, metric_of};
 use super::shown;
 use super::view::{Evidence, Layout, Section};
 use super::visitor::Visitor;
+use crate::api::lookup;
 use crate::app::App;
 use crate::db;
 use crate::detect::explain;
@@ -69,7 +69,7 @@ pub async fn show(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Html<String>, Failure> {
-    let incident = find(&app, &id).await?;
+    let incident = lookup::incident(&app, &visitor.viewer, &id).await?;
     shown(&view(&app, &visitor, &incident).await?)
 }
 

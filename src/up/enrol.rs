@@ -34,6 +34,8 @@ pub async fn enrol(app: &App, runner: &Runner, server: &str) -> Result<Machine> 
         name: "scalewatch up, to register this machine",
         scope: Scope::Register,
         machine: None,
+        person: None,
+        projects: &[],
         created_at: now,
         expires_at: Some(now + Duration::minutes(5)),
     };

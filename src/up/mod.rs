@@ -20,7 +20,7 @@ use clap::Args;
 
 use crate::config::Config;
 use crate::db;
-use crate::model::{Machine, Run};
+use crate::model::{Machine, Run, Visible};
 use history::Revision;
 use runner::{Effort, Runner};
 use service::Service;
@@ -176,7 +176,7 @@ async fn runs(service: &Service, machine: &Machine) -> Result<Vec<Run>> {
         project: Some(project.id),
         ..db::run::Filter::default()
     };
-    let runs = db::run::list(&service.app.db, &filter, RUNS).await?;
+    let runs = db::run::list(&service.app.db, &Visible::ALL, &filter, RUNS).await?;
     let commits: BTreeSet<String> =
         history::revisions().into_iter().map(|revision| revision.commit).collect();
     Ok(runs.into_iter().filter(|run| commits.contains(&run.commit)).collect())

@@ -1,6 +1,9 @@
 //! What is kept of what people do.
 
+use axum::body::Body;
+use axum::http::{Request, header};
 use scalewatch::db::{self, Pool};
+use scalewatch::model::Scope;
 
 use crate::pages::read::read;
 use crate::support::Service;
@@ -42,7 +45,10 @@ async fn each_deed_is_told_with_who_from_where_and_what_changed(pool: Pool) {
         .rev()
         .map(|deed| format!("{} {} | {} | {}", deed.who, deed.origin, deed.what, deed.about))
         .collect();
+    let machine =
+        format!("test unknown | machine_registered | machine box-a ({})", box_a.machine.id);
     let expected = [
+        machine.as_str(),
         "root 198.51.100.7 | role_set | person ada",
         "root 198.51.100.7 | role_set | person ada",
         "nobody 203.0.113.9 | login_refused | person ada",
@@ -84,4 +90,34 @@ async fn the_page_goes_back_to_the_first_line(pool: Pool) {
     }
     assert_eq!(lines, 2 * 101, "each was added, with a link");
     assert_eq!(admin.get("/admin/audit?before=x").await.status, 400);
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn the_api_tells_it_to_admins_page_by_page(pool: Pool) {
+    let service = Service::on(pool);
+    let root = service.person("root", true).await;
+    let mut admin = service.browser_of(&root).await;
+    for name in ["ada", "bob"] {
+        admin.post("/admin", "/admin/add", &[("name", name)]).await;
+    }
+    let (reads, all) = (service.token(Scope::Read).await, service.token(Scope::Admin).await);
+    let ask = async |token: Option<&str>, query: &str| {
+        let mut request = Request::get(format!("/api/v1/audit{query}"));
+        if let Some(token) = token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        service.send(request.body(Body::empty()).unwrap()).await
+    };
+    assert_eq!(ask(None, "").await.refusal().0, 401);
+    assert_eq!(ask(Some(&reads), "").await.refusal().0, 403);
+    let first = ask(Some(&all), "?limit=3").await.json();
+    let line = &first["items"][2];
+    assert_eq!(
+        (&line["what"], &line["about"]),
+        (&"password_link_made".into(), &"person ada".into())
+    );
+    let rest = ask(Some(&all), &format!("?after={}", first["next"].as_str().unwrap())).await.json();
+    assert_eq!(rest["items"].as_array().unwrap().len(), 1);
+    assert_eq!(rest["items"][0]["became"], serde_json::json!({ "admin": false }));
+    assert_eq!(rest["next"], serde_json::Value::Null);
 }

@@ -99,3 +99,35 @@ async fn what_makes_no_sense_is_refused_and_nothing_is_kept(pool: Pool) {
     }
     assert_eq!(done(&pool, &["user", "list"], "").lines().count(), 1);
 }
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn a_project_is_private_from_before_its_first_report(pool: Pool) {
+    let service = Service::on(pool.clone());
+    let add = ["project", "add", "hush", "--subject", "program", "--private"];
+    done(&pool, &add, "");
+    assert!(refused(&pool, &add, "").contains("there is a project hush already"));
+    let box_a = service.registered("box-a").await;
+    let report = a_report().on(&box_a.machine).with(|report| report.project.name = "hush".into());
+    service.accept(&box_a, &report.build()).await;
+    let shown = async || service.get("/curves").await.text().contains("fallocate");
+    assert!(!shown().await);
+    assert_eq!(done(&pool, &["project", "list"], "").trim(), "hush\tprivate");
+    let create = ["token", "create", "--name", "ci", "--scope", "read", "--project"];
+    let token = done(&pool, &[&create[..], &["hush"]].concat(), "");
+    assert!(token.starts_with("sw_"));
+    assert!(refused(&pool, &[&create[..], &["none"]].concat(), "").contains("no project `none`"));
+    done(&pool, &["project", "public", "hush"], "");
+    assert!(refused(&pool, &["project", "public", "hush"], "").contains("public already"));
+    assert!(shown().await);
+    done(&pool, &["project", "private", "hush"], "");
+    assert!(!shown().await);
+    assert!(refused(&pool, &["project", "private", "none"], "").contains("project not found"));
+    let told = done(&pool, &["audit"], "");
+    for what in [
+        "project_added\tproject hush",
+        "token_made\ttoken",
+        "{\"public\":false}\t{\"public\":true}",
+    ] {
+        assert!(told.contains(what), "{what}: {told}");
+    }
+}

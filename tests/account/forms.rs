@@ -7,7 +7,10 @@ use crate::support::browser::{Browser, form_word};
 use crate::support::{Service, row_counts};
 
 /// Every address that takes a form.
-const FORMS: [&str; 9] = [
+const FORMS: [&str; 12] = [
+    "/account/tokens",
+    "/account/tokens/revoke",
+    "/admin/project",
     "/login",
     "/logout",
     "/welcome",

@@ -6,4 +6,6 @@ mod forms;
 mod login;
 mod owner;
 mod people;
+mod private;
 mod sessions;
+mod tokens;

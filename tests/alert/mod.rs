@@ -8,6 +8,7 @@ mod race;
 
 use scalewatch::db;
 use scalewatch::db::Pool;
+use scalewatch::model::Visible;
 use scalewatch::model::incident::{Incident, State};
 use scalewatch::model::step::Change;
 
@@ -16,7 +17,8 @@ use crate::support::{Service, a_point};
 
 /// Every incident, oldest first.
 async fn incidents(service: &Service) -> Vec<Incident> {
-    let mut all = db::incident::list(&service.app.db, &State::ALL, None, 100).await.unwrap();
+    let mut all =
+        db::incident::list(&service.app.db, &Visible::ALL, &State::ALL, None, 100).await.unwrap();
     all.reverse();
     all
 }

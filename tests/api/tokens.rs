@@ -29,6 +29,8 @@ async fn unknown_revoked_and_expired_tokens_are_refused_and_nothing_is_kept(pool
         name: "test",
         scope: Scope::Upload,
         machine: Some(enrolled.id),
+        person: None,
+        projects: &[],
         created_at: noon(),
         expires_at,
     };
@@ -58,6 +60,8 @@ async fn a_token_is_good_until_the_moment_it_expires(pool: db::Pool) {
             name: "for a day",
             scope: Scope::Upload,
             machine: Some(enrolled.id),
+            person: None,
+            projects: &[],
             created_at: noon(),
             expires_at: Some(noon() + Duration::days(1)),
         })

@@ -19,6 +19,8 @@ async fn with_incident(pool: db::Pool) -> (Service, String, String) {
         name: "maria",
         scope: Scope::Triage,
         machine: None,
+        person: None,
+        projects: &[],
         created_at: service.app.clock.now(),
         expires_at: None,
     };

@@ -1,13 +1,15 @@
 use std::collections::BTreeMap;
 
 use scalewatch::db::{self, history, run};
-use scalewatch::model::Measurement;
+use scalewatch::model::{Measurement, Visible};
 use wire::{Failure, Outcome, Source};
 
 use crate::support::{Service, a_point, a_report, noon, row_counts};
 
 async fn measurements(service: &Service, metric: &str) -> Vec<Measurement> {
-    let curves = db::curve::list(&service.app.db, &db::curve::Filter::default(), 10).await.unwrap();
+    let curves = db::curve::list(&service.app.db, &Visible::ALL, &db::curve::Filter::default(), 10)
+        .await
+        .unwrap();
     let filter = history::Filter { metric: Some(metric), ..Default::default() };
     let mut all = Vec::new();
     for curve in &curves {
@@ -96,7 +98,9 @@ async fn points_that_differ_only_in_tasks_are_one_curve(pool: db::Pool) {
     };
     let points = vec![with(4, "process"), with(1, "thread"), with(1, "process")];
     service.accept(&enrolled, &a_report().on(&enrolled.machine).with_points(points).build()).await;
-    let curves = db::curve::list(&service.app.db, &db::curve::Filter::default(), 10).await.unwrap();
+    let curves = db::curve::list(&service.app.db, &Visible::ALL, &db::curve::Filter::default(), 10)
+        .await
+        .unwrap();
     let shown: Vec<_> = curves
         .iter()
         .map(|curve| (curve.parameters["mode"].as_str(), curve.tasks.clone()))
@@ -175,7 +179,9 @@ async fn another_environment_of_the_same_machine_is_another_row(pool: db::Pool) 
     let report = || a_report().on(&enrolled.machine);
     service.accept(&enrolled, &report().build()).await;
     service.accept(&enrolled, &report().in_environment("kernel.release", "6.10.0").build()).await;
-    let known = db::environment::list_of_machine(&service.app.db, enrolled.id, 10).await.unwrap();
+    let known = db::environment::list_of_machine(&service.app.db, &Visible::ALL, enrolled.id, 10)
+        .await
+        .unwrap();
     assert_eq!(known.len(), 2);
     let changes = scalewatch::model::environment::diff(&known[1].facts, &known[0].facts);
     assert_eq!(changes.len(), 1);
@@ -200,7 +206,9 @@ async fn names_and_parameters_at_their_limits_are_stored(pool: db::Pool) {
         report.revision.commit = "c".repeat(64);
     });
     service.accept(&enrolled, &report.build()).await;
-    let curves = db::curve::list(&service.app.db, &db::curve::Filter::default(), 10).await.unwrap();
+    let curves = db::curve::list(&service.app.db, &Visible::ALL, &db::curve::Filter::default(), 10)
+        .await
+        .unwrap();
     assert_eq!(curves[0].parameters, point.parameters);
     assert_eq!(measurements(&service, "ops_per_cpu_s").await[0].summary.max, f64::MAX);
 }

@@ -96,7 +96,14 @@ async fn what_follows_from_windows_is_not_stored_beside_them_and_is_read_all_the
     .unwrap();
     let beside: Vec<&str> = stored.iter().filter(|(_, is)| *is).map(|(name, _)| &**name).collect();
     assert_eq!(beside, ["latency"]);
-    let curves = db::curve::list(&service.app.db, &db::curve::Filter::default(), 2).await.unwrap();
+    let curves = db::curve::list(
+        &service.app.db,
+        &scalewatch::model::Visible::ALL,
+        &db::curve::Filter::default(),
+        2,
+    )
+    .await
+    .unwrap();
     for (name, values) in wanted {
         let filter = history::Filter { metric: Some(&name), ..Default::default() };
         let read = history::list(&service.app.db, &curves[0], &filter, true).await.unwrap();

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use scalewatch::db::{self, Pool};
-use scalewatch::model::Scope;
 use scalewatch::model::incident::{Incident, State};
 use scalewatch::model::step::Change;
+use scalewatch::model::{Scope, Visible};
 use scalewatch::worker::{Did, Worker};
 use serde_json::json;
 
@@ -27,7 +27,8 @@ async fn race(service: &Service) {
 
 /// The one regression.
 async fn regression(service: &Service) -> Incident {
-    let mut all = db::incident::list(&service.app.db, &State::ALL, None, 100).await.unwrap();
+    let mut all =
+        db::incident::list(&service.app.db, &Visible::ALL, &State::ALL, None, 100).await.unwrap();
     all.retain(|incident| incident.change == Change::Regression);
     assert_eq!(all.len(), 1, "{all:#?}");
     all.remove(0)

@@ -1,16 +1,11 @@
 //! Counters and profiles, from the report to the pages.
 
-use std::io::Write as _;
-
-use base64::Engine as _;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use scalewatch::db::Pool;
-use wire::{Artefact, Outcome, Report};
+use wire::{Outcome, Report};
 
 use super::{assert_shows, link, page};
 use crate::support::history::{FAST, SLOW, a_run, work};
-use crate::support::{Enrolled, Service};
+use crate::support::{Enrolled, Service, a_profile};
 
 /// The run with these counters at every point, and this profile of each.
 fn with_evidence(mut report: Report, instructions: f64, stacks: &str) -> Report {
@@ -20,13 +15,8 @@ fn with_evidence(mut report: Report, instructions: f64, stacks: &str) -> Report 
         measured.counters.insert("rusage.system_ns".into(), 811.0);
         measured.counters.insert("vmstat.pgmajfault".into(), 0.0);
     }
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
-    gzip.write_all(stacks.as_bytes()).expect("memory takes it");
-    let packed = gzip.finish().expect("memory takes it");
-    let content = base64::engine::general_purpose::STANDARD.encode(packed);
-    let artefact =
-        |name| Artefact { name, media_type: Artefact::PROFILE.into(), content: content.clone() };
-    report.artefacts = report.points.iter().map(|p| artefact(p.profile_name())).collect();
+    let artefact = |point: &wire::Point| a_profile(point.profile_name(), stacks);
+    report.artefacts = report.points.iter().map(artefact).collect();
     report
 }
 

@@ -1,12 +1,16 @@
 //! Reports with sane defaults: `a_report().on(&machine).at(3).with_samples(&[98.0, 101.0])`.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
+use base64::Engine as _;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 use wire::{
-    Disturbance, Environment, Identity, Machine, Measured, Metric, Outcome, Point, Project, Report,
-    Revision, Subject, Window,
+    Artefact, Disturbance, Environment, Identity, Machine, Measured, Metric, Outcome, Point,
+    Project, Report, Revision, Subject, Window,
 };
 
 use super::noon;
@@ -61,6 +65,15 @@ fn window(tasks: u32, total: u64) -> Window {
     let tasks = u64::from(tasks);
     let ops = (0..tasks).map(|task| total / tasks + u64::from(task < total % tasks)).collect();
     Window { dt_ns: 1_000_000_000, ops, cpu_ns: vec![500_000_000; tasks as usize] }
+}
+
+/// A profile under this name, packed as a runner packs its folded stacks.
+pub fn a_profile(name: String, stacks: &str) -> Artefact {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(stacks.as_bytes()).expect("memory takes it");
+    let packed = gzip.finish().expect("memory takes it");
+    let content = base64::engine::general_purpose::STANDARD.encode(packed);
+    Artefact { name, media_type: Artefact::PROFILE.into(), content }
 }
 
 /// A report of one point with one task on a machine called `box-a`, project `linux`, branch

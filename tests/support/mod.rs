@@ -8,6 +8,6 @@ pub mod rows;
 pub mod service;
 pub mod smtp;
 
-pub use build::{ReportBuilder, a_machine, a_point, a_report};
+pub use build::{ReportBuilder, a_machine, a_point, a_profile, a_report};
 pub use rows::row_counts;
 pub use service::{Answer, Enrolled, Service, noon};

@@ -97,6 +97,8 @@ impl Runner {
             name: "enrolment",
             scope: Scope::Register,
             machine: None,
+            person: None,
+            projects: &[],
             created_at: noon(),
             expires_at: None,
         };

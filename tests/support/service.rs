@@ -88,6 +88,8 @@ impl Service {
             name: "test",
             scope,
             machine: None,
+            person: None,
+            projects: &[],
             created_at: self.app.clock.now(),
             expires_at: None,
         };

@@ -14,7 +14,14 @@ async fn raw_samples_go_after_their_days_and_summaries_and_verdicts_stay(pool: P
     upload_regression(&service, &enrolled).await;
     work(&service.app).await;
     assert!(db::upkeep::set_retention(&service.app.db, "linux", Some(30)).await.unwrap());
-    let curves = db::curve::list(&service.app.db, &db::curve::Filter::default(), 1).await.unwrap();
+    let curves = db::curve::list(
+        &service.app.db,
+        &scalewatch::model::Visible::ALL,
+        &db::curve::Filter::default(),
+        1,
+    )
+    .await
+    .unwrap();
     let read = async |samples| {
         let filter = history::Filter { tasks: Some(1), ..Default::default() };
         history::list(&service.app.db, &curves[0], &filter, samples).await.unwrap()

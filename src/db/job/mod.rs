@@ -13,7 +13,7 @@ use super::types::word;
 use super::{Connection, Failure};
 use crate::model::job::{Job, JobState};
 use crate::model::revision::parse_subject;
-use crate::model::{IncidentId, JobId, MachineId, ProjectId, RunId, SubmissionId};
+use crate::model::{IncidentId, JobId, MachineId, ProjectId, RunId, SubmissionId, Visible};
 
 /// A job to be stored.
 #[derive(Debug)]
@@ -132,16 +132,17 @@ pub struct Filter {
     pub before: Option<JobId>,
 }
 
-/// Jobs, the newest first; at most `limit`.
+/// Jobs of what is visible, the newest first; at most `limit`.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn list(
     executor: impl PgExecutor<'_>,
+    visible: &Visible,
     filter: &Filter,
     limit: i64,
 ) -> Result<Vec<Job>, Failure> {
-    read(executor, None, filter, limit).await
+    read(executor, visible, None, filter, limit).await
 }
 
 /// The job of this number.
@@ -149,7 +150,7 @@ pub async fn list(
 /// # Errors
 /// When the database does not answer.
 pub async fn find(executor: impl PgExecutor<'_>, id: JobId) -> Result<Option<Job>, Failure> {
-    Ok(read(executor, Some(id), &Filter::default(), 1).await?.pop())
+    Ok(read(executor, &Visible::ALL, Some(id), &Filter::default(), 1).await?.pop())
 }
 
 /// The end of a job's log.
@@ -204,6 +205,7 @@ pub async fn mark_queued_again(
 
 async fn read(
     executor: impl PgExecutor<'_>,
+    visible: &Visible,
     id: Option<JobId>,
     filter: &Filter,
     limit: i64,
@@ -236,6 +238,7 @@ async fn read(
                   or exists (select from unnest(j.commits) c where starts_with(c, $5)))
              and ($6::bigint is null or j.submission_id = $6)
              and ($7::bigint is null or j.id < $7)
+             and ($9::bigint[] is null or j.project_id = any($9))
            order by j.id desc limit $8"#,
         id as Option<JobId>,
         filter.project as Option<ProjectId>,
@@ -244,7 +247,8 @@ async fn read(
         filter.commit,
         filter.submission as Option<SubmissionId>,
         filter.before as Option<JobId>,
-        limit
+        limit,
+        visible.projects() as Option<&[ProjectId]>
     );
     rows.fetch_all(executor).await?.into_iter().map(Job::try_from).collect()
 }

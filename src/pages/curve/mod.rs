@@ -24,6 +24,7 @@ use super::shown;
 use super::sides;
 use super::view::{Facts, Figure, Layout, Section, short_run};
 use super::visitor::Visitor;
+use crate::api::lookup;
 use crate::app::App;
 use crate::db;
 use crate::detect::two_sides::Across;
@@ -124,7 +125,7 @@ pub async fn show(
     Query(choice): Query<Choice>,
 ) -> Result<Html<String>, Failure> {
     let id = id.parse().map(CurveId).map_err(|_| Error::NotFound("curve"))?;
-    let curve = db::curve::find(&app.db, id).await?.ok_or(Error::NotFound("curve"))?;
+    let curve = lookup::curve(&app, &visitor.viewer, id).await?;
     let mut view = view(&app, &curve, &choice).await?;
     view.layout = view.layout.seen_by(&visitor);
     shown(&view)

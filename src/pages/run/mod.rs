@@ -13,10 +13,11 @@ use super::failure::Failure;
 use super::shown;
 use super::view::{CommitMark, Facts, Layout, Section, When, points_words, short_run};
 use super::visitor::Visitor;
+use crate::api::lookup;
 use crate::app::App;
 use crate::db;
-use crate::error::{Error, Result};
-use crate::model::{Artefact, Run, RunId, RunPoint};
+use crate::error::Result;
+use crate::model::{Artefact, Run, RunPoint};
 
 /// A point without samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,8 +82,7 @@ pub async fn show(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Html<String>, Failure> {
-    let id: RunId = id.parse().map_err(|_| Error::NotFound("run"))?;
-    let run = db::run::find(&app.db, id).await?.ok_or(Error::NotFound("run"))?;
+    let run = lookup::run(&app, &visitor.viewer, &id).await?;
     shown(&view(&app, &visitor, &run).await?)
 }
 
