@@ -3,7 +3,6 @@
 use anyhow::Result;
 
 use crate::fill::Lab;
-use crate::{MACHINES, SHAPE};
 
 /// Prints them, largest tables first.
 pub async fn measure(lab: &Lab<'_>) -> Result<()> {
@@ -19,8 +18,10 @@ pub async fn measure(lab: &Lab<'_>) -> Result<()> {
     .fetch_all(&lab.pool)
     .await?;
     let total: i64 = tables.iter().map(|(_, bytes)| bytes).sum();
-    let reports = (lab.revisions * MACHINES) as f64;
-    let (samples, readings) = (reports * SHAPE.samples() as f64, reports * SHAPE.readings() as f64);
+    let (samples, readings): (f64, f64) =
+        sqlx::query_as("select sum(windows)::float8, sum(windows::float8 * tasks) from point")
+            .fetch_one(&lab.pool)
+            .await?;
     println!(
         "disk: {:.1} bytes a reading (one task, one window; {:.2}× of 16, goal: 2.0), {:.1} bytes a \
          window of {:.1} tasks",

@@ -40,11 +40,6 @@ impl Shape {
         self.workloads * TASKS.len()
     }
 
-    /// Counts of a report, one a task and window: what takes 16 bytes raw (Δops, Δt).
-    pub fn readings(self) -> usize {
-        self.workloads * self.windows * TASKS.iter().sum::<u32>() as usize
-    }
-
     /// Series of a report.
     pub fn series(self) -> usize {
         self.points() * if self.fairness { 3 } else { 2 }
