@@ -1,5 +1,7 @@
 //! What every handler holds, the one router, and serving it until told to stop.
 
+mod observe;
+
 use std::future::Future;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -11,11 +13,11 @@ use sqlx::PgPool;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
 use tower_http::compression::CompressionLayer;
-use tower_http::trace::TraceLayer;
 
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::ingest::Gate;
+use crate::metrics::Metrics;
 use crate::worker::Worker;
 
 /// How long requests in flight may still take once the service is told to stop.
@@ -34,24 +36,26 @@ pub struct App {
     pub gate: Gate,
     /// Rung when curves became due in this process; other processes' the worker finds by looking.
     pub due: Arc<Notify>,
+    /// What this process counts.
+    pub metrics: Arc<Metrics>,
 }
 
 impl App {
-    /// On this database.
+    /// With counters that stand at zero.
     pub fn new(db: PgPool, clock: Clock, config: Arc<Config>) -> App {
         let gate = Gate::of(config.database_connections);
-        App { db, clock, config, gate, due: Arc::default() }
+        App { db, clock, config, gate, due: Arc::default(), metrics: Arc::default() }
     }
 }
 
-/// Every route: the API below `/api/v1`, pages, static files, `/health`. Requests are logged at the
-/// level debug, their headers and with them their tokens never.
+/// Every route: the API below `/api/v1`, pages, static files, `/health`, `/metrics`. Requests are
+/// logged at the level debug.
 pub fn router(app: App) -> axum::Router {
     axum::Router::new()
         .merge(crate::api::router())
         .merge(crate::pages::router())
         .layer(CompressionLayer::new())
-        .layer(TraceLayer::new_for_http().on_failure(()))
+        .layer(axum::middleware::from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
 }
 

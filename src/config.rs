@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 /// Everything that can be set.
 #[derive(Debug, Clone)]
@@ -39,6 +39,17 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line.
     Json,
+}
+
+impl LogFormat {
+    /// The shape with this word.
+    pub fn parse(word: &str) -> Option<LogFormat> {
+        match word {
+            "text" => Some(LogFormat::Text),
+            "json" => Some(LogFormat::Json),
+            _ => None,
+        }
+    }
 }
 
 /// Mail settings.
@@ -77,10 +88,11 @@ impl Config {
                 format!("SCALEWATCH_LISTEN is `{value}`, not an address such as 127.0.0.1:8420")
             })?,
         };
-        let log_format = match set("SCALEWATCH_LOG_FORMAT").as_deref() {
-            None | Some("text") => LogFormat::Text,
-            Some("json") => LogFormat::Json,
-            Some(other) => bail!("SCALEWATCH_LOG_FORMAT is `{other}`, neither text nor json"),
+        let log_format = match set("SCALEWATCH_LOG_FORMAT") {
+            None => LogFormat::Text,
+            Some(word) => LogFormat::parse(&word).with_context(|| {
+                format!("SCALEWATCH_LOG_FORMAT is `{word}`, neither text nor json")
+            })?,
         };
         let database_connections = match set("SCALEWATCH_DATABASE_CONNECTIONS") {
             None => 16,

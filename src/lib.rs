@@ -2,11 +2,11 @@
 //!
 //! [`api`] receives a report, [`ingest`] turns it into rows and due marks in one transaction,
 //! [`detect`] finds steps in the series that are due, [`alert`] groups them into incidents and
-//! queues messages, [`mail`] sends them, [`worker`] drives those three and [`upkeep`], and [`pages`]
-//! and [`api`] read it all back. [`jobs`] are measurements that were asked for and the agents that do
-//! them; [`account`] knows who may; [`import`] makes reports of what other
-//! tools measured. [`cli`] starts it all. All SQL is in [`db`]; nouns are in [`model`]; the only clock
-//! is [`clock`].
+//! queues messages, [`mail`] and [`webhook`] send them, [`worker`] drives those four and [`upkeep`],
+//! and [`pages`] and [`api`] read it all back. [`jobs`] are measurements that were asked for and the
+//! agents that do them; [`account`] knows who may; [`import`] makes reports of what other tools
+//! measured. [`cli`] starts it all. All SQL is in [`db`]; nouns are in [`model`]; the only clock is
+//! [`clock`]; what the service counts about itself is in [`metrics`].
 #![forbid(unsafe_code)]
 
 pub mod account;
@@ -25,11 +25,13 @@ pub mod import;
 pub mod ingest;
 pub mod jobs;
 pub mod mail;
+pub mod metrics;
 pub mod model;
 pub mod pages;
 pub mod postgres;
 pub mod up;
 pub mod upkeep;
+pub mod webhook;
 pub mod worker;
 
 /// All migrations, compiled in; the one migrator of program and tests.

@@ -1,11 +1,11 @@
-//! Drives detect, alert, jobs and mail, one unit of work at a time; tests step it. Two workers on one
+//! Drives detect, alert, jobs, mail and webhook, one unit of work at a time; tests step it. Two workers on one
 //! database are safe: what one works on, the other passes over.
 
 use std::future::Future;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use time::OffsetDateTime;
+use tokio::sync::{Notify, watch};
 
 use crate::alert;
 use crate::app::App;
@@ -14,9 +14,11 @@ use crate::db::due::Due;
 use crate::detect;
 use crate::jobs;
 use crate::mail::{self, Sent, Transport};
+use crate::metrics::{Delivery, Work};
 use crate::model::job::JobState;
 use crate::model::{CurveId, IncidentId, JobId};
 use crate::upkeep;
+use crate::webhook;
 
 /// Wait between looks at the database when there is nothing to do.
 const IDLE: Duration = Duration::from_millis(500);
@@ -42,6 +44,8 @@ pub enum Did {
     Confirmed(IncidentId),
     /// Handled the message of this event.
     Message(String, Sent),
+    /// Handled an event of a webhook.
+    Webhook(webhook::Sent),
     /// Found nothing to do now.
     Nothing,
 }
@@ -69,6 +73,12 @@ impl Worker {
     /// # Errors
     /// When the database does not answer. Nothing is half-done then.
     pub async fn step(&self) -> Result<Did> {
+        let did = self.do_next().await?;
+        self.count(&did);
+        Ok(did)
+    }
+
+    async fn do_next(&self) -> Result<Did> {
         if let Some(did) = self.judge_next().await? {
             return Ok(did);
         }
@@ -81,6 +91,32 @@ impl Worker {
         }
     }
 
+    fn count(&self, did: &Did) {
+        let metrics = &self.app.metrics;
+        match did {
+            Did::Judged(curves) => curves.iter().for_each(|_| metrics.worked(Work::Judged)),
+            Did::Postponed(..) => metrics.worked(Work::Postponed),
+            Did::Message(_, Sent::To(_)) => metrics.mailed(Delivery::Sent),
+            Did::Message(_, Sent::Failed(_)) => metrics.mailed(Delivery::Failed),
+            Did::Message(_, Sent::Withdrawn) => metrics.mailed(Delivery::Withdrawn),
+            Did::Webhook(webhook::Sent::To(_)) => metrics.told(Delivery::Sent),
+            Did::Webhook(webhook::Sent::Failed(_)) => metrics.told(Delivery::Failed),
+            Did::Webhook(webhook::Sent::Abandoned(_)) => metrics.told(Delivery::Withdrawn),
+            Did::Settled(..) | Did::Suspected(_) | Did::Confirmed(_) | Did::Nothing => {}
+        }
+    }
+
+    /// Sends one event to a webhook. Apart from [`Worker::step`]: an address that is slow to answer
+    /// must not hold up judgements.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn webhook_step(&self) -> Result<Did> {
+        let did = webhook::send_next(&self.app).await?.map_or(Did::Nothing, Did::Webhook);
+        self.count(&did);
+        Ok(did)
+    }
+
     /// Steps until nothing can be done now, and says what was done.
     ///
     /// # Errors
@@ -88,7 +124,11 @@ impl Worker {
     pub async fn run_until_idle(&self) -> Result<Vec<Did>> {
         let mut done = Vec::new();
         loop {
-            match self.step().await? {
+            let did = match self.step().await? {
+                Did::Nothing => self.webhook_step().await?,
+                did => did,
+            };
+            match did {
                 Did::Nothing => return Ok(done),
                 // Tried once is enough: what failed now would fail again at once.
                 did @ Did::Postponed(..) if done.contains(&did) => return Ok(done),
@@ -99,17 +139,32 @@ impl Worker {
 
     /// Works until `stop` completes; a unit once begun is finished.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
-        let mut stop = std::pin::pin!(stop);
-        let mut kept_up_at = None;
+        let (tell, told) = watch::channel(false);
+        let stop = async {
+            stop.await;
+            let _ = tell.send(true);
+        };
+        let judge_and_mail =
+            self.repeat(told.clone(), Some(&self.app.due), |unit| async move { unit.step().await });
+        let webhooks =
+            self.repeat(told.clone(), None, |unit| async move { unit.webhook_step().await });
+        tokio::join!(stop, judge_and_mail, webhooks, self.keep_up(told));
+    }
+
+    /// Works; idle until `bell` rings or a while has passed.
+    async fn repeat<Unit>(
+        &self,
+        mut told: watch::Receiver<bool>,
+        bell: Option<&Notify>,
+        step: impl Fn(Worker) -> Unit,
+    ) where
+        Unit: Future<Output = Result<Did>> + Send + 'static,
+    {
         loop {
             // On a task of its own: a fault in one unit must not end the worker.
-            let unit = self.clone();
-            let did = tokio::spawn(async move { unit.step().await }).await;
-            let pause = match did.context("a unit of work died").flatten() {
-                Ok(Did::Nothing) => {
-                    self.keep_up(&mut kept_up_at).await;
-                    Some(IDLE)
-                }
+            let did = tokio::spawn(step(self.clone())).await;
+            let length = match did.context("a unit of work died").flatten() {
+                Ok(Did::Nothing) => Some(IDLE),
                 Ok(did) => {
                     report(&did);
                     matches!(did, Did::Postponed(..)).then_some(TROUBLE)
@@ -121,38 +176,29 @@ impl Worker {
             };
             tokio::select! {
                 biased;
-                () = &mut stop => return,
-                () = self.pause(pause) => {}
+                _ = told.wait_for(|stop| *stop) => return,
+                () = pause(length, bell) => {}
             }
         }
     }
 
-    /// Looks after what is due now and then, where nobody looked for a while.
-    async fn keep_up(&self, at: &mut Option<OffsetDateTime>) {
-        let now = self.app.clock.now();
-        if at.is_some_and(|at| now - at < upkeep::EVERY / 2) {
-            return;
-        }
-        *at = Some(now);
-        match upkeep::run_if_due(&self.app).await {
-            Ok(None) => {}
-            Ok(Some(done)) => tracing::info!(
-                partitions = done.partitions,
-                thinned = done.thinned,
-                "looked after storage"
-            ),
-            Err(error) => tracing::warn!(%error, "storage cannot be looked after now"),
-        }
-    }
-
-    /// Waits; idle only until something is due.
-    async fn pause(&self, length: Option<Duration>) {
-        match length {
-            None => {}
-            Some(IDLE) => {
-                let _ = tokio::time::timeout(IDLE, self.app.due.notified()).await;
+    /// Looks after storage when that is due.
+    async fn keep_up(&self, mut told: watch::Receiver<bool>) {
+        loop {
+            match upkeep::run_if_due(&self.app).await {
+                Ok(None) => {}
+                Ok(Some(done)) => tracing::info!(
+                    partitions = done.partitions,
+                    thinned = done.thinned,
+                    "looked after storage"
+                ),
+                Err(error) => tracing::warn!(%error, "storage cannot be looked after now"),
             }
-            Some(length) => tokio::time::sleep(length).await,
+            tokio::select! {
+                biased;
+                _ = told.wait_for(|stop| *stop) => return,
+                () = tokio::time::sleep(upkeep::EVERY.unsigned_abs() / 2) => {}
+            }
         }
     }
 
@@ -217,6 +263,17 @@ impl Worker {
     }
 }
 
+/// Waits; what is idle, only until something is due.
+async fn pause(length: Option<Duration>, bell: Option<&Notify>) {
+    match (length, bell) {
+        (None, _) => {}
+        (Some(IDLE), Some(bell)) => {
+            let _ = tokio::time::timeout(IDLE, bell.notified()).await;
+        }
+        (Some(length), _) => tokio::time::sleep(length).await,
+    }
+}
+
 fn report(did: &Did) {
     match did {
         Did::Judged(curves) => tracing::debug!(curves = curves.len(), "judged"),
@@ -227,6 +284,9 @@ fn report(did: &Did) {
         Did::Message(event, Sent::To(place)) => tracing::info!(event, place, "mailed"),
         Did::Message(event, Sent::Failed(error)) => tracing::warn!(event, error, "mail waits"),
         Did::Message(event, Sent::Withdrawn) => tracing::info!(event, "mail withdrawn"),
+        Did::Webhook(webhook::Sent::To(url)) => tracing::info!(url, "webhook told"),
+        Did::Webhook(webhook::Sent::Failed(error)) => tracing::warn!(error, "webhook waits"),
+        Did::Webhook(webhook::Sent::Abandoned(error)) => tracing::error!(error, "webhook given up"),
         Did::Nothing => {}
     }
 }

@@ -22,3 +22,4 @@ mod pages;
 mod postgres;
 mod up;
 mod upkeep;
+mod webhook;

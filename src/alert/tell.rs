@@ -138,7 +138,8 @@ async fn queue(
     Ok(db::outbox::insert(connection, &name, kind, incident, None, now).await?)
 }
 
-/// Adds a line to an incident's history and returns its number.
+/// Adds a line to an incident's history, has webhooks told of it where it is worth telling, and
+/// returns its number.
 pub(super) async fn note(
     connection: &mut Connection,
     incident: IncidentId,
@@ -146,5 +147,9 @@ pub(super) async fn note(
     detail: &Value,
     now: OffsetDateTime,
 ) -> Result<i64> {
-    Ok(db::incident::insert_event(connection, incident, now, kind, detail).await?)
+    let event = db::incident::insert_event(connection, incident, now, kind, detail).await?;
+    if matches!(kind, "opened" | "moved" | "state_changed") {
+        db::webhook::queue(connection, incident, event, now).await?;
+    }
+    Ok(event)
 }

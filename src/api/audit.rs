@@ -65,8 +65,8 @@ pub async fn list(
     mut params: Params,
 ) -> Answer<Json<Page<DeedView>>> {
     caller.require(Scope::Admin)?;
-    let (after, limit) = (params.take::<i64>("after")?, params.limit()?);
+    let asked = params.page::<i64>()?;
     params.finish()?;
-    let rows = db::audit::list(&app.db, after, limit + 1).await?;
-    Ok(Json(Page::of(rows, limit, |deed| deed.id, DeedView::from)))
+    let rows = db::audit::list(&app.db, asked.after, asked.rows()).await?;
+    Ok(Json(asked.page(rows, |deed| deed.id, DeedView::from)))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -11,6 +12,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::auth::Reader;
 use super::curves::metric_of;
+use super::export::{self, Format, FormatParam, Tabular};
 use super::lookup::{self, Side};
 use super::noise::NoiseFloorView;
 use super::problem::Read;
@@ -82,32 +84,60 @@ struct PointView {
 /// Compares a curve at two revisions.
 #[utoipa::path(
     get, path = "/compare", operation_id = "compare", tag = "compare",
-    params(CompareParams),
-    responses((status = 200, description = "The verdict.", body = ComparisonView), Read),
+    params(CompareParams, FormatParam),
+    responses(
+        (status = 200, description = "The verdict; as CSV and NDJSON its points.", content(
+            (ComparisonView = "application/json"),
+            (String = "text/csv"),
+            (String = "application/x-ndjson"),
+        )),
+        Read,
+    ),
 )]
 pub async fn show(
     State(app): State<App>,
     Reader(viewer): Reader,
-    params: Params,
-) -> Answer<Json<ComparisonView>> {
+    mut params: Params,
+) -> Answer<Response> {
+    let format = Format::asked(&mut params)?;
     let compared = compared(&app, &viewer, params).await?;
     let scaling = compared.scaling();
     let Compared { curve, series, base, head, floor, comparison, .. } = compared;
-    Ok(Json(ComparisonView {
+    let points: Vec<PointView> = comparison.judgement.points.iter().map(PointView::from).collect();
+    match format {
+        Format::Csv => return Ok(export::csv("compare", points)),
+        Format::Ndjson => return Ok(export::ndjson("compare", points)),
+        Format::Json => {}
+    }
+    let comparison = ComparisonView {
         curve: curve.id,
         metric: series.metric,
         unit: series.unit,
         direction: series.direction,
         base: RevisionView::of(&base),
         head: RevisionView::of(&head),
-        points: comparison.judgement.points.iter().map(PointView::from).collect(),
+        points,
         words: comparison.judgement.words,
         environment: comparison.environment,
         environment_changes: comparison.environment_changes,
         set_aside: comparison.set_aside,
         scaling,
         noise_floor: floor.of.map(NoiseFloorView::from),
-    }))
+    };
+    Ok(Json(comparison).into_response())
+}
+
+impl Tabular for PointView {
+    const COLUMNS: &'static [&'static str] = &[
+        "tasks",
+        "verdict",
+        "unconfirmed",
+        "base",
+        "head",
+        "ratio.value",
+        "ratio.low",
+        "ratio.high",
+    ];
 }
 
 /// What to compare.

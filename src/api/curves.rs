@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 
 use super::at::At;
 use super::auth::Reader;
 use super::document::PageParams;
+use super::export::{self, Format, FormatParam, Tabular};
 use super::page::Page;
 use super::problem::Read;
 use super::scaling::{LawAt, ScalingView};
@@ -36,6 +38,11 @@ pub struct CurveView {
     tasks: Vec<i32>,
 }
 
+impl Tabular for CurveView {
+    const COLUMNS: &'static [&'static str] =
+        &["id", "machine", "machine_name", "project", "workload", "version", "parameters", "tasks"];
+}
+
 impl From<Curve> for CurveView {
     fn from(curve: Curve) -> CurveView {
         CurveView {
@@ -59,28 +66,39 @@ impl From<Curve> for CurveView {
         ("project" = Option<String>, Query, description = "Name of a project."),
         ("workload" = Option<String>, Query, description = "Id of a workload."),
         PageParams,
+        FormatParam,
     ),
-    responses((status = 200, description = "A page of curves.", body = Page<CurveView>), Read),
+    responses(
+        (status = 200, description = "A page of curves.", content(
+            (Page<CurveView> = "application/json"),
+            (String = "text/csv"),
+            (String = "application/x-ndjson"),
+        )),
+        Read,
+    ),
 )]
 pub async fn list(
     State(app): State<App>,
     Reader(viewer): Reader,
     mut params: Params,
-) -> Answer<Json<Page<CurveView>>> {
+) -> Answer<Response> {
     let machine = params.take::<String>("machine")?;
     let project = params.take::<String>("project")?;
     let mut filter = db::curve::Filter { workload: params.take("workload")?, ..Default::default() };
-    filter.after = params.take("after")?;
-    let limit = params.limit()?;
+    let (asked, format) = (params.page()?, Format::asked(&mut params)?);
     params.finish()?;
-    if let Some(id) = machine {
-        filter.machine = Some(lookup::machine(&app, &id).await?.id);
-    }
-    if let Some(name) = project {
-        filter.project = Some(lookup::project(&app, &viewer, &name).await?.id);
-    }
-    let rows = db::curve::list(&app.db, viewer.visible(), &filter, limit + 1).await?;
-    Ok(Json(Page::of(rows, limit, |curve| curve.id, CurveView::from)))
+    filter.machine = lookup::machine_filter(&app, machine.as_deref()).await?;
+    (filter.project, _) = lookup::project_filter(&app, &viewer, project.as_deref(), None).await?;
+    let visible = viewer.visible().clone();
+    export::list("curves", format, asked, move |after, limit| {
+        let (pool, filter) = (app.db.clone(), db::curve::Filter { after, ..filter.clone() });
+        let visible = visible.clone();
+        async move {
+            let rows = db::curve::list(&pool, &visible, &filter, limit).await?;
+            Ok(rows.into_iter().map(|one| (one.id, CurveView::from(one))).collect())
+        }
+    })
+    .await
 }
 
 /// A curve with its points at each revision.
@@ -134,17 +152,27 @@ struct PointView {
         ("metric" = Option<String>, Query, description = "The primary one when left out."),
         ("branch" = Option<String>, Query, description = "Must be given where the project has \
             several."),
+        FormatParam,
     ),
-    responses((status = 200, description = "The curve.", body = CurveDetail), Read),
+    responses(
+        (status = 200, description = "The curve; as CSV a row for each point, as NDJSON a line \
+            for each revision.", content(
+            (CurveDetail = "application/json"),
+            (String = "text/csv"),
+            (String = "application/x-ndjson"),
+        )),
+        Read,
+    ),
 )]
 pub async fn show(
     State(app): State<App>,
     Reader(viewer): Reader,
     At(id): At<String>,
     mut params: Params,
-) -> Answer<Json<CurveDetail>> {
+) -> Answer<Response> {
     let metric = params.take::<String>("metric")?;
     let branch = params.take::<String>("branch")?;
+    let format = Format::asked(&mut params)?;
     params.finish()?;
     let id: CurveId = id.parse().map_err(|_| Error::NotFound("curve"))?;
     let curve = lookup::curve(&app, &viewer, id).await?;
@@ -170,17 +198,57 @@ pub async fn show(
         false => Vec::new(),
     };
     laws.retain(|law| branch.as_ref().is_none_or(|branch| law.branch == branch.id));
-    Ok(Json(CurveDetail {
-        curve: curve.into(),
-        branch: branch.map(|branch| branch.name),
-        metric: shown.metric,
-        unit: shown.unit,
-        direction: shown.direction,
-        series: series.into_iter().map(SeriesView::from).collect(),
-        scaling,
-        scaling_history: laws.into_iter().map(LawAt::from).collect(),
-        revisions: by_revision(measurements),
-    }))
+    let revisions = by_revision(measurements);
+    Ok(match format {
+        Format::Csv => export::csv("curve", point_rows(revisions)),
+        Format::Ndjson => export::ndjson("curve", revisions),
+        Format::Json => Json(CurveDetail {
+            curve: curve.into(),
+            branch: branch.map(|branch| branch.name),
+            metric: shown.metric,
+            unit: shown.unit,
+            direction: shown.direction,
+            series: series.into_iter().map(SeriesView::from).collect(),
+            scaling,
+            scaling_history: laws.into_iter().map(LawAt::from).collect(),
+            revisions,
+        })
+        .into_response(),
+    })
+}
+
+/// A point of the curve as a row of CSV.
+#[derive(Debug, Serialize)]
+struct PointRow {
+    commit: String,
+    subject: String,
+    rank: i64,
+    #[serde(flatten)]
+    point: PointView,
+}
+
+impl Tabular for PointRow {
+    const COLUMNS: &'static [&'static str] = &[
+        "commit",
+        "subject",
+        "rank",
+        "tasks",
+        "runs",
+        "samples",
+        "median",
+        "interval.low",
+        "interval.high",
+    ];
+}
+
+fn point_rows(revisions: Vec<RevisionView>) -> Vec<PointRow> {
+    let of_revision = |revision: RevisionView| {
+        let RevisionView { commit, subject, rank, points } = revision;
+        let row =
+            move |point| PointRow { commit: commit.clone(), subject: subject.clone(), rank, point };
+        points.into_iter().map(row)
+    };
+    revisions.into_iter().flat_map(of_revision).collect()
 }
 
 /// The metric of this name, else the primary one; a curve whose every point failed has none.

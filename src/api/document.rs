@@ -27,7 +27,7 @@ use super::{Answer, Params};
             (RFC 9457) with a stable `code`.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
-    components(schemas(wire::Problem)),
+    components(schemas(wire::Problem, super::webhook::WebhookEvent)),
     modifiers(&Token),
     tags(
         (name = "runs", description = "What machines measured and sent."),
@@ -36,7 +36,8 @@ use super::{Answer, Params};
         (name = "incidents", description = "Steps of one cause, and what people decide about them."),
         (name = "jobs", description = "Measurements that are asked for, and the agents that do them."),
         (name = "machines", description = "Registered hardware and what identical code differs by there."),
-        (name = "projects", description = "What people set for a project."),
+        (name = "projects", description = "Whose code: branches, revisions, and what people set."),
+        (name = "webhooks", description = "What is sent to addresses outside."),
         (name = "service", description = "The service itself.")
     )
 )]
@@ -83,7 +84,9 @@ impl IntoParams for PageParams {
 /// The document as JSON.
 pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let (_, document) = super::routes().split_for_parts();
-    serde_json::to_value(document).expect("a document serialises")
+    let mut document = serde_json::to_value(document).expect("a document serialises");
+    document["webhooks"] = super::webhook::section();
+    document
 });
 
 static TEXT: LazyLock<String> = LazyLock::new(|| DOCUMENT.to_string());

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::{Request, State};
+use axum::response::Response;
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::serde::rfc3339;
@@ -12,14 +13,17 @@ use time::serde::rfc3339;
 use super::at::At;
 use super::auth::{Caller, Reader};
 use super::document::PageParams;
+use super::export::{self, Format, FormatParam, Tabular};
 use super::incident_steps::StepView;
 use super::page::Page;
 use super::problem::{Conflict, NotFound, Read, Write};
 use super::values::Estimate;
 use super::{Answer, Params, body, lookup};
+use crate::account::Viewer;
 use crate::alert::triage::{self, Decision};
 use crate::app::App;
 use crate::db;
+use crate::db::incident::Filter;
 use crate::detect::severity;
 use crate::error::{Error, Result};
 use crate::model::incident::{Event, Incident, Message, RangeEnd, Reason, State as Standing};
@@ -148,25 +152,98 @@ struct MessageView {
     params(
         ("state" = Option<String>, Query, description = "`open` (when left out), `settled`, `all`, \
             or one state."),
+        FilterParams,
         PageParams,
+        FormatParam,
     ),
-    responses((status = 200, description = "A page of incidents.", body = Page<IncidentView>), Read),
+    responses(
+        (status = 200, description = "A page of incidents.", content(
+            (Page<IncidentView> = "application/json"),
+            (String = "text/csv"),
+            (String = "application/x-ndjson"),
+        )),
+        Read,
+    ),
 )]
 pub async fn list(
     State(app): State<App>,
     Reader(viewer): Reader,
     mut params: Params,
-) -> Answer<Json<Page<IncidentView>>> {
+) -> Answer<Response> {
     let states = states(params.take::<String>("state")?.as_deref())?;
-    let (after, limit) = (params.take::<IncidentId>("after")?, params.limit()?);
-    params.finish()?;
-    let rows = db::incident::list(&app.db, viewer.visible(), &states, after, limit + 1).await?;
-    let severities = severity::list(&app.db, &rows).await?;
-    let show = |incident| IncidentView::of(&app, incident, &severities);
-    Ok(Json(Page::of(rows, limit, |incident| incident.id, show)))
+    let (asked, format) = (params.page()?, Format::asked(&mut params)?);
+    let filter = Filter { states: Some(states), ..filter(&app, &viewer, params).await? };
+    let visible = viewer.visible().clone();
+    export::list("incidents", format, asked, move |after, limit| {
+        let (app, filter) = (app.clone(), Filter { after, ..filter.clone() });
+        let visible = visible.clone();
+        async move {
+            let rows = db::incident::list(&app.db, &visible, &filter, limit).await?;
+            let severities = severity::list(&app.db, &rows).await?;
+            let shown = |one: Incident| (one.id, IncidentView::of(&app, one, &severities));
+            Ok(rows.into_iter().map(shown).collect())
+        }
+    })
+    .await
 }
 
-fn states(word: Option<&str>) -> Result<Vec<Standing>, Error> {
+/// What incidents are narrowed to, state left out.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct FilterParams {
+    /// Name of a project.
+    project: Option<String>,
+    /// Name of a branch of `project`.
+    branch: Option<String>,
+    /// Id of a machine a step was found on.
+    machine: Option<String>,
+    /// Id of a workload with a step.
+    workload: Option<String>,
+    /// Bad or good.
+    change: Option<Change>,
+    /// Opened then or later.
+    since: Option<OffsetDateTime>,
+    /// Opened earlier.
+    before: Option<OffsetDateTime>,
+}
+
+impl FilterParams {
+    fn take(params: &mut Params) -> Result<FilterParams> {
+        let change = params.take::<String>("change")?;
+        let unknown = || Error::query("change", "must be regression or improvement");
+        Ok(FilterParams {
+            project: params.take("project")?,
+            branch: params.take("branch")?,
+            machine: params.take("machine")?,
+            workload: params.take("workload")?,
+            change: change.map(|word| Change::parse(&word).ok_or_else(unknown)).transpose()?,
+            since: params.time("since")?,
+            before: params.time("before")?,
+        })
+    }
+}
+
+/// What the parameters that are left ask for: every other one was taken before.
+pub(super) async fn filter(app: &App, viewer: &Viewer, mut params: Params) -> Result<Filter> {
+    let asked = FilterParams::take(&mut params)?;
+    params.finish()?;
+    let (project, branch) =
+        lookup::project_filter(app, viewer, asked.project.as_deref(), asked.branch.as_deref())
+            .await?;
+    Ok(Filter {
+        project,
+        branch,
+        machine: lookup::machine_filter(app, asked.machine.as_deref()).await?,
+        workload: asked.workload,
+        change: asked.change,
+        since: asked.since,
+        until: asked.before,
+        ..Filter::default()
+    })
+}
+
+/// The states a word stands for.
+pub(super) fn states(word: Option<&str>) -> Result<Vec<Standing>, Error> {
     match word {
         None | Some("open") => Ok(Standing::OPEN.to_vec()),
         Some("settled") => Ok(Standing::SETTLED.to_vec()),
@@ -242,8 +319,37 @@ async fn detail(app: &App, incident: Incident) -> Result<IncidentDetail> {
     })
 }
 
+impl Tabular for IncidentView {
+    const COLUMNS: &'static [&'static str] = &[
+        "id",
+        "project",
+        "branch",
+        "change",
+        "state",
+        "reason",
+        "severity.word",
+        "severity.score",
+        "workload",
+        "metric",
+        "tasks",
+        "ratio.value",
+        "ratio.low",
+        "ratio.high",
+        "good.commit",
+        "bad.commit",
+        "steps",
+        "machines",
+        "opened_at",
+        "changed_at",
+        "fixed_by",
+        "merged_into",
+        "url",
+    ];
+}
+
 impl IncidentView {
-    fn of(
+    /// As answers show it.
+    pub(super) fn of(
         app: &App,
         incident: Incident,
         severities: &BTreeMap<IncidentId, Severity>,

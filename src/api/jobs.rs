@@ -78,9 +78,9 @@ pub async fn list(
     let machine = params.take::<String>("machine")?;
     let commit = params.take::<String>("commit")?;
     let states = params.take::<String>("state")?;
-    let (before, limit) = (params.take::<JobId>("after")?, params.limit()?);
+    let asked = params.page::<JobId>()?;
     params.finish()?;
-    let mut filter = db::job::Filter { before, ..Default::default() };
+    let mut filter = db::job::Filter { before: asked.after, ..Default::default() };
     filter.states = states.as_deref().map(self::states).transpose()?;
     if let Some(name) = &project {
         filter.project = Some(lookup::project(&app, &viewer, name).await?.id);
@@ -95,8 +95,8 @@ pub async fn list(
         }
         filter.commit = Some(digits.to_ascii_lowercase());
     }
-    let rows = db::job::list(&app.db, viewer.visible(), &filter, limit + 1).await?;
-    Ok(Json(Page::of(rows, limit, |job| job.id, |job| view(&app, job))))
+    let rows = db::job::list(&app.db, viewer.visible(), &filter, asked.rows()).await?;
+    Ok(Json(asked.page(rows, |job| job.id, |job| view(&app, job))))
 }
 
 /// The states that a word of an address means.

@@ -6,7 +6,8 @@ use crate::db;
 use crate::error::{Error, Result};
 use crate::model::incident::Incident;
 use crate::model::{
-    Branch, Curve, CurveId, IncidentId, Machine, Project, ProjectId, Revision, Run, RunId,
+    Branch, BranchId, Curve, CurveId, IncidentId, Machine, MachineId, Project, ProjectId, Revision,
+    Run, RunId,
 };
 
 /// The machine with this id.
@@ -70,6 +71,38 @@ pub async fn commit(
         Some(other) => {
             let both = format!("fits {} and {}: give more digits", first.commit, other.commit);
             Err(Error::query(parameter, both))
+        }
+    }
+}
+
+/// The machine that a filter names, where one is given.
+pub async fn machine_filter(app: &App, id: Option<&str>) -> Result<Option<MachineId>> {
+    match id {
+        None => Ok(None),
+        Some(id) => Ok(Some(machine(app, id).await?.id)),
+    }
+}
+
+/// The project, and the branch of it, that filters name, where they are given.
+///
+/// # Errors
+/// A branch without a project: its name says nothing then.
+pub async fn project_filter(
+    app: &App,
+    viewer: &Viewer,
+    name: Option<&str>,
+    branch_name: Option<&str>,
+) -> Result<(Option<ProjectId>, Option<BranchId>)> {
+    match (name, branch_name) {
+        (None, None) => Ok((None, None)),
+        (None, Some(_)) => Err(Error::query("branch", "takes a project")),
+        (Some(name), branch_name) => {
+            let project = project(app, viewer, name).await?.id;
+            let branch = match branch_name {
+                None => None,
+                Some(name) => Some(branch(app, project, name).await?.id),
+            };
+            Ok((Some(project), branch))
         }
     }
 }

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
 use time::OffsetDateTime;
@@ -13,6 +14,7 @@ use super::at::At;
 use super::auth::{Caller, Reader};
 use super::document::PageParams;
 use super::environments::EnvironmentView;
+use super::export::{self, Format, FormatParam, Tabular};
 use super::page::Page;
 use super::problem::{Conflict, Read, Write};
 use super::{Answer, Params, body, lookup};
@@ -35,6 +37,22 @@ pub struct MachineView {
     registered_at: OffsetDateTime,
     #[serde(with = "rfc3339::option")]
     last_seen_at: Option<OffsetDateTime>,
+}
+
+impl Tabular for MachineView {
+    const COLUMNS: &'static [&'static str] = &[
+        "id",
+        "name",
+        "identity.architecture",
+        "identity.cpu_model",
+        "identity.sockets",
+        "identity.cores",
+        "identity.threads",
+        "identity.numa_nodes",
+        "identity.memory_class",
+        "registered_at",
+        "last_seen_at",
+    ];
 }
 
 impl From<Machine> for MachineView {
@@ -60,14 +78,37 @@ pub struct MachineDetail {
 /// Machines, in the order they registered.
 #[utoipa::path(
     get, path = "/machines", operation_id = "list_machines", tag = "machines",
-    params(PageParams),
-    responses((status = 200, description = "A page of machines.", body = Page<MachineView>), Read),
+    params(
+        ("project" = Option<String>, Query, description = "Those that ran code of this project."),
+        PageParams,
+        FormatParam,
+    ),
+    responses(
+        (status = 200, description = "A page of machines.", content(
+            (Page<MachineView> = "application/json"),
+            (String = "text/csv"),
+            (String = "application/x-ndjson"),
+        )),
+        Read,
+    ),
 )]
-pub async fn list(State(app): State<App>, mut params: Params) -> Answer<Json<Page<MachineView>>> {
-    let (after, limit) = (params.take::<MachineId>("after")?, params.limit()?);
+pub async fn list(
+    State(app): State<App>,
+    Reader(viewer): Reader,
+    mut params: Params,
+) -> Answer<Response> {
+    let project = params.take::<String>("project")?;
+    let (asked, format) = (params.page::<MachineId>()?, Format::asked(&mut params)?);
     params.finish()?;
-    let rows = db::machine::list_after(&app.db, after, limit + 1).await?;
-    Ok(Json(Page::of(rows, limit, |machine| machine.id, MachineView::from)))
+    let (project, _) = lookup::project_filter(&app, &viewer, project.as_deref(), None).await?;
+    export::list("machines", format, asked, move |after, limit| {
+        let pool = app.db.clone();
+        async move {
+            let rows = db::machine::list_after(&pool, project, after, limit).await?;
+            Ok(rows.into_iter().map(|one| (one.id, MachineView::from(one))).collect())
+        }
+    })
+    .await
 }
 
 /// A machine and the environments its runs came from.

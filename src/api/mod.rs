@@ -6,15 +6,19 @@ mod agents;
 mod at;
 mod audit;
 mod auth;
+mod badge;
 mod batch;
 mod body;
+mod cache;
 mod columns;
 mod compare;
 mod curves;
 pub mod document;
 mod encoding;
 mod environments;
+mod export;
 mod failure;
+mod feed;
 mod health;
 mod incident_steps;
 mod incidents;
@@ -22,23 +26,27 @@ mod jobs;
 mod lines;
 pub mod lookup;
 mod machines;
+mod metrics;
 mod noise;
 mod page;
 mod params;
 pub mod problem;
 mod project_compare;
+mod projects;
 mod run;
+mod run_rows;
 mod runs;
 mod scaling;
 mod series;
 mod values;
+pub mod webhook;
 mod weights;
 pub mod who;
 mod why;
 
-use axum::Router;
 use axum::http::{Method, Uri};
 use axum::routing::any;
+use axum::{Router, middleware};
 use utoipa::OpenApi as _;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -62,6 +70,10 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(machines::list, machines::register))
         .routes(routes!(machines::show))
         .routes(routes!(noise::list, noise::put))
+        .routes(routes!(projects::list))
+        .routes(routes!(projects::show))
+        .routes(routes!(projects::revisions))
+        .routes(routes!(badge::show))
         .routes(routes!(weights::list, weights::replace))
         .routes(routes!(runs::list, runs::create))
         .routes(routes!(batch::create))
@@ -69,10 +81,12 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(run::artefact))
         .routes(routes!(curves::list))
         .routes(routes!(curves::show))
+        .routes(routes!(series::list))
         .routes(routes!(series::show))
         .routes(routes!(compare::show))
         .routes(routes!(why::compare))
         .routes(routes!(incidents::list))
+        .routes(routes!(feed::show))
         .routes(routes!(incidents::show))
         .routes(routes!(why::incident))
         .routes(routes!(incidents::decide))
@@ -89,12 +103,16 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(document::Base::openapi())
         .nest("/api/v1", v1)
         .routes(routes!(health::show))
+        .routes(routes!(metrics::show))
 }
 
 /// The routes, and what answers where there is none.
 pub fn router() -> Router<App> {
     let (router, _) = routes().split_for_parts();
-    router.method_not_allowed_fallback(wrong_method).route("/api/{*rest}", any(unknown_path))
+    router
+        .method_not_allowed_fallback(wrong_method)
+        .route("/api/{*rest}", any(unknown_path))
+        .layer(middleware::from_fn(cache::revalidate))
 }
 
 async fn unknown_path(uri: Uri) -> Failure {

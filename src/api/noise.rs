@@ -1,7 +1,11 @@
 //! Noise floors: those that a machine measured by A/A runs come in, all that are known go out.
 
+use std::fmt;
+use std::str::FromStr;
+
 use axum::Json;
 use axum::extract::{Request, State};
+use axum::response::Response;
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -9,6 +13,9 @@ use time::serde::rfc3339;
 
 use super::at::At;
 use super::auth::{Caller, Reader};
+use super::document::PageParams;
+use super::export::{self, Format, FormatParam, Tabular};
+use super::page::Page;
 use super::problem::{NotFound, Read, Write};
 use super::{Answer, Params, body, lookup};
 use crate::app::App;
@@ -34,6 +41,11 @@ pub struct NoiseFloorView {
     observed_at: OffsetDateTime,
 }
 
+impl Tabular for NoiseFloorView {
+    const COLUMNS: &'static [&'static str] =
+        &["workload", "metric", "source", "relative", "observations", "observed_at"];
+}
+
 impl From<NoiseFloor> for NoiseFloorView {
     fn from(floor: NoiseFloor) -> NoiseFloorView {
         NoiseFloorView {
@@ -50,19 +62,66 @@ impl From<NoiseFloor> for NoiseFloorView {
 /// Noise floors of a machine from every source, by workload and metric.
 #[utoipa::path(
     get, path = "/machines/{id}/noise-floors", operation_id = "list_noise_floors", tag = "machines",
-    params(("id" = String, Path, description = "Id of the machine.")),
-    responses((status = 200, description = "All that are known.", body = Vec<NoiseFloorView>), Read),
+    params(("id" = String, Path, description = "Id of the machine."), PageParams, FormatParam),
+    responses(
+        (status = 200, description = "A page of floors.", content(
+            (Page<NoiseFloorView> = "application/json"),
+            (String = "text/csv"),
+            (String = "application/x-ndjson"),
+        )),
+        Read,
+    ),
 )]
 pub async fn list(
     State(app): State<App>,
     Reader(viewer): Reader,
     At(id): At<String>,
-    params: Params,
-) -> Answer<Json<Vec<NoiseFloorView>>> {
+    mut params: Params,
+) -> Answer<Response> {
+    let (asked, format) = (params.page::<Place>()?, Format::asked(&mut params)?);
     params.finish()?;
     let machine = lookup::machine(&app, &id).await?;
-    let floors = db::noise::list_of_machine(&app.db, viewer.visible(), machine.id).await?;
-    Ok(Json(floors.into_iter().map(NoiseFloorView::from).collect()))
+    let visible = viewer.visible().clone();
+    export::list("noise-floors", format, asked, move |after: Option<Place>, limit| {
+        let (pool, machine, visible) = (app.db.clone(), machine.id, visible.clone());
+        async move {
+            let after = after.as_ref().map(Place::parts);
+            let rows =
+                db::noise::list_of_machine_after(&pool, &visible, machine, after, limit).await?;
+            Ok(rows.into_iter().map(|one| (Place::of(&one), NoiseFloorView::from(one))).collect())
+        }
+    })
+    .await
+}
+
+/// Where a floor stands: workload, metric and source, NUL between, which none of them holds.
+#[derive(Clone)]
+struct Place([String; 3]);
+
+impl Place {
+    fn of(floor: &NoiseFloor) -> Place {
+        Place([floor.workload.clone(), floor.metric.clone(), floor.source.word().to_owned()])
+    }
+
+    fn parts(&self) -> (&str, &str, &str) {
+        let Place([workload, metric, source]) = self;
+        (workload, metric, source)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("\0"))
+    }
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Place, ()> {
+        let parts: Vec<String> = text.split('\0').map(str::to_owned).collect();
+        parts.try_into().map(Place).map_err(drop)
+    }
 }
 
 /// Takes noise floors that a machine measured by A/A runs.

@@ -5,8 +5,13 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Query};
+use axum::http::header;
 use axum::http::request::Parts;
 
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::page::{self, Asked};
 use crate::error::{Error, Result};
 
 /// Most rows of one page of a list.
@@ -20,6 +25,7 @@ pub const ROWS: i64 = 100;
 pub struct Params {
     left: Vec<(String, String)>,
     known: Vec<&'static str>,
+    accept: String,
 }
 
 impl Params {
@@ -48,14 +54,40 @@ impl Params {
         self.take(name)?.ok_or_else(|| Error::query(name, "must be given"))
     }
 
-    /// `limit`: rows of a page, 1 to `MOST_ROWS`.
+    /// The media types of `Accept`.
+    pub fn accept(&self) -> &str {
+        &self.accept
+    }
+
+    /// A time with its zone.
     ///
     /// # Errors
-    /// As [`Params::take`], and when it is out of range.
-    pub fn limit(&mut self) -> Result<i64> {
-        let rows = self.take("limit")?.unwrap_or(ROWS);
-        if (1..=MOST_ROWS).contains(&rows) {
-            return Ok(rows);
+    /// As [`Params::take`], and when it is none.
+    pub fn time(&mut self, name: &'static str) -> Result<Option<OffsetDateTime>> {
+        let Some(text) = self.take::<String>(name)? else { return Ok(None) };
+        let problem = "must be a time of RFC 3339 with its zone, such as 2026-03-01T12:00:00Z; a + \
+                       is written %2B in an address";
+        OffsetDateTime::parse(&text, &Rfc3339).map(Some).map_err(|_| Error::query(name, problem))
+    }
+
+    /// `after` and `limit`: the page of a list, of 1 to `MOST_ROWS` rows.
+    ///
+    /// # Errors
+    /// As [`Params::take`], and when `after` is not the `next` of a page of this list, or `limit`
+    /// is out of range.
+    pub fn page<P: FromStr>(&mut self) -> Result<Asked<P>> {
+        let foreign = || Error::query("after", "is not the `next` of a page of this list");
+        let after = match self.take::<String>("after")? {
+            None => None,
+            Some(text) => {
+                let place = page::opened(&text).ok_or_else(foreign)?;
+                Some(place.parse().map_err(|_| foreign())?)
+            }
+        };
+        let given = self.take("limit")?;
+        let limit = given.unwrap_or(ROWS);
+        if (1..=MOST_ROWS).contains(&limit) {
+            return Ok(Asked { after, limit, given });
         }
         Err(Error::query("limit", format!("must be 1 to {MOST_ROWS}")))
     }
@@ -88,6 +120,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
         if let Some((name, _)) = left.iter().find(|(_, value)| value.contains('\0')) {
             return Err(Error::query(name, "must not contain a NUL character").into());
         }
-        Ok(Params { left, known: Vec::new() })
+        let accept = parts.headers.get_all(header::ACCEPT).iter();
+        let accept: Vec<&str> = accept.filter_map(|value| value.to_str().ok()).collect();
+        Ok(Params { left, known: Vec::new(), accept: accept.join(",") })
     }
 }

@@ -245,8 +245,8 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// Of every operation that reads.
-    Read: 400 401 403 404 429 500 503;
+    /// Of every operation that reads, and that the client holds the answer already.
+    Read: 304 400 401 403 404 429 500 503;
     /// Of every operation that takes a token and a body.
     Write: 400 401 403 413 415 422 429 500 503;
     /// Nothing of that name.
@@ -261,6 +261,10 @@ refusals! {
 
 /// The answer with this status.
 fn refusal(status: u16) -> (String, RefOr<Response>) {
+    if status == 304 {
+        let words = "The client holds the answer already, as `If-None-Match` says.";
+        return (status.to_string(), RefOr::T(Response::new(words)));
+    }
     let codes = CODES.iter().filter(|one| one.statuses.contains(&status));
     let codes = codes.map(|one| format!("`{}`", one.code)).collect::<Vec<_>>().join(", ");
     let mut response = Response::new(format!("A problem; `code` is one of {codes}."));

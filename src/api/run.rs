@@ -7,17 +7,18 @@ use anyhow::Context as _;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use flate2::read::GzDecoder;
 use serde::Serialize;
 
 use super::at::At;
 use super::auth::Reader;
 use super::environments::EnvironmentView;
+use super::export::{self, Format, FormatParam};
 use super::problem::Read;
 use super::runs::RunView;
 use super::values::SummaryView;
-use super::{Answer, Params, lookup};
+use super::{Answer, Params, lookup, run_rows};
 use crate::app::App;
 use crate::db;
 use crate::error::Error;
@@ -37,21 +38,21 @@ pub struct RunDetail {
 /// One workload at one setting in this run.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = RunPoint)]
-struct PointView {
+pub(super) struct PointView {
     curve: CurveId,
-    workload: String,
-    version: i32,
-    parameters: BTreeMap<String, String>,
-    tasks: i32,
+    pub(super) workload: String,
+    pub(super) version: i32,
+    pub(super) parameters: BTreeMap<String, String>,
+    pub(super) tasks: i32,
     #[serde(flatten)]
-    outcome: OutcomeView,
+    pub(super) outcome: OutcomeView,
 }
 
 /// What came of a point.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = RunOutcome)]
 #[serde(rename_all = "snake_case")]
-enum OutcomeView {
+pub(super) enum OutcomeView {
     Measured(MeasuredView),
     Imported(ImportedView),
     Failed(wire::Failure),
@@ -60,24 +61,24 @@ enum OutcomeView {
 /// What was measured at a point.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = RunMeasured)]
-struct MeasuredView {
+pub(super) struct MeasuredView {
     placement: Vec<Vec<u32>>,
     start_skew_ns: i64,
     warmup_windows: i32,
     windows: Vec<wire::Window>,
     disturbance: wire::Disturbance,
     counters: BTreeMap<String, f64>,
-    metrics: Vec<MetricView>,
+    pub(super) metrics: Vec<MetricView>,
 }
 
 /// What another tool measured: values without windows.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = RunImported)]
-struct ImportedView {
+pub(super) struct ImportedView {
     /// The tool that measured.
     tool: String,
     /// The metrics it told, the primary one first.
-    metrics: Vec<MetricView>,
+    pub(super) metrics: Vec<MetricView>,
     /// Spread of samples that it did not tell, by metric.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     spread: BTreeMap<String, wire::Spread>,
@@ -86,13 +87,13 @@ struct ImportedView {
 /// The samples of one metric at a point.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = RunMetric)]
-struct MetricView {
+pub(super) struct MetricView {
     series: SeriesId,
-    metric: String,
-    unit: wire::Unit,
-    direction: wire::Direction,
+    pub(super) metric: String,
+    pub(super) unit: wire::Unit,
+    pub(super) direction: wire::Direction,
     summary: SummaryView,
-    samples: Vec<f64>,
+    pub(super) samples: Vec<f64>,
 }
 
 /// A piece of evidence kept with a run.
@@ -108,27 +109,42 @@ struct ArtefactView {
 /// A run with every raw window.
 #[utoipa::path(
     get, path = "/runs/{id}", operation_id = "read_run", tag = "runs",
-    params(("id" = uuid::Uuid, Path, description = "UUID of the run.")),
-    responses((status = 200, description = "The run.", body = RunDetail), Read),
+    params(("id" = uuid::Uuid, Path, description = "UUID of the run."), FormatParam),
+    responses(
+        (status = 200, description = "The run; as CSV a row for each sample and each point that \
+            failed, as NDJSON a line for each point.", content(
+            (RunDetail = "application/json"),
+            (String = "text/csv"),
+            (String = "application/x-ndjson"),
+        )),
+        Read,
+    ),
 )]
 pub async fn show(
     State(app): State<App>,
     Reader(viewer): Reader,
     At(id): At<String>,
-    params: Params,
-) -> Answer<Json<RunDetail>> {
+    mut params: Params,
+) -> Answer<Response> {
+    let format = Format::asked(&mut params)?;
     params.finish()?;
     let run = lookup::run(&app, &viewer, &id).await?;
     let environment = db::environment::find(&app.db, run.environment).await?;
     let environment = environment.ok_or(Error::NotFound("environment"))?.into();
     let points = db::point::list_of_run(&app.db, &run).await?;
     let artefacts = db::run::list_artefacts(&app.db, &run).await?;
-    Ok(Json(RunDetail {
-        run: run.into(),
-        environment,
-        recorded: points.into_iter().map(PointView::from).collect(),
-        artefacts: artefacts.into_iter().map(ArtefactView::from).collect(),
-    }))
+    let recorded: Vec<PointView> = points.into_iter().map(PointView::from).collect();
+    Ok(match format {
+        Format::Csv => export::csv("run", run_rows::of(&recorded)),
+        Format::Ndjson => export::ndjson("run", recorded),
+        Format::Json => Json(RunDetail {
+            run: run.into(),
+            environment,
+            recorded,
+            artefacts: artefacts.into_iter().map(ArtefactView::from).collect(),
+        })
+        .into_response(),
+    })
 }
 
 /// A piece of evidence as it was sent, a profile as its folded stacks.

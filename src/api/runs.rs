@@ -6,6 +6,7 @@ use std::str::FromStr;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::serde::rfc3339;
@@ -13,6 +14,7 @@ use wire::{Accepted, limits};
 
 use super::auth::{Caller, Reader};
 use super::document::PageParams;
+use super::export::{self, Format, FormatParam, Tabular};
 use super::page::Page;
 use super::problem::{Conflict, Read, Room, Write};
 use super::{Answer, Params, body, lookup};
@@ -73,6 +75,23 @@ pub struct RunView {
     failed_points: i64,
 }
 
+impl Tabular for RunView {
+    const COLUMNS: &'static [&'static str] = &[
+        "id",
+        "machine",
+        "machine_name",
+        "project",
+        "branch",
+        "commit",
+        "subject",
+        "started_at",
+        "finished_at",
+        "received_at",
+        "points",
+        "failed_points",
+    ];
+}
+
 impl From<Run> for RunView {
     fn from(run: Run) -> RunView {
         RunView {
@@ -98,58 +117,79 @@ impl From<Run> for RunView {
     params(
         ("machine" = Option<String>, Query, description = "Id of a machine."),
         ("project" = Option<String>, Query, description = "Name of a project."),
+        ("branch" = Option<String>, Query, description = "Name of a branch of `project`."),
+        ("workload" = Option<String>, Query, description = "Id of a workload they measured."),
+        ("since" = Option<OffsetDateTime>, Query, description = "Arrived then or later."),
+        ("before" = Option<OffsetDateTime>, Query, description = "Arrived earlier."),
         ("commit" = Option<String>, Query, description = "At least 4 hex digits a commit of \
             `project` begins with."),
         PageParams,
+        FormatParam,
     ),
-    responses((status = 200, description = "A page of runs.", body = Page<RunView>), Read),
+    responses(
+        (status = 200, description = "A page of runs.", content(
+            (Page<RunView> = "application/json"),
+            (String = "text/csv"),
+            (String = "application/x-ndjson"),
+        )),
+        Read,
+    ),
 )]
 pub async fn list(
     State(app): State<App>,
     Reader(viewer): Reader,
     mut params: Params,
-) -> Answer<Json<Page<RunView>>> {
+) -> Answer<Response> {
     let machine = params.take::<String>("machine")?;
     let project = params.take::<String>("project")?;
+    let branch = params.take::<String>("branch")?;
     let commit = params.take::<String>("commit")?;
-    let (after, limit) = (params.take::<Cursor>("after")?, params.limit()?);
+    let mut filter = db::run::Filter { workload: params.take("workload")?, ..Default::default() };
+    (filter.since, filter.until) = (params.time("since")?, params.time("before")?);
+    let (asked, format) = (params.page::<Place>()?, Format::asked(&mut params)?);
     params.finish()?;
-    let mut filter = db::run::Filter::default();
-    if let Some(id) = machine {
-        filter.machine = Some(lookup::machine(&app, &id).await?.id);
-    }
-    if let Some(name) = &project {
-        filter.project = Some(lookup::project(&app, &viewer, name).await?.id);
-    }
+    filter.machine = lookup::machine_filter(&app, machine.as_deref()).await?;
+    (filter.project, filter.branch) =
+        lookup::project_filter(&app, &viewer, project.as_deref(), branch.as_deref()).await?;
     if let Some(digits) = commit {
         let project = filter.project.ok_or_else(|| Error::query("commit", "takes a project"))?;
         let revisions = lookup::commit(&app, project, "commit", &digits).await?;
         filter.revisions = Some(revisions.into_iter().map(|revision| revision.id).collect());
     }
-    filter.before = after.map(|cursor| (cursor.0, cursor.1));
-    let rows = db::run::list(&app.db, viewer.visible(), &filter, limit + 1).await?;
-    Ok(Json(Page::of(rows, limit, |run| Cursor(run.received_at, run.id), RunView::from)))
+    let visible = viewer.visible().clone();
+    export::list("runs", format, asked, move |after: Option<Place>, limit| {
+        let after = after.map(|place| (place.0, place.1));
+        let (pool, filter) = (app.db.clone(), db::run::Filter { after, ..filter.clone() });
+        let visible = visible.clone();
+        async move {
+            let rows = db::run::list(&pool, &visible, &filter, limit).await?;
+            let shown = |run: Run| (Place(run.received_at, run.id), RunView::from(run));
+            Ok(rows.into_iter().map(shown).collect())
+        }
+    })
+    .await
 }
 
-/// Where a page of runs ends: microseconds since 1970 of its arrival, and its UUID.
-struct Cursor(OffsetDateTime, RunId);
+/// Where a run stands: microseconds since 1970 of its arrival, and its UUID.
+#[derive(Clone)]
+struct Place(OffsetDateTime, RunId);
 
-impl fmt::Display for Cursor {
+impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.0.unix_timestamp_nanos() / 1_000, self.1)
     }
 }
 
-impl FromStr for Cursor {
-    type Err = &'static str;
+impl FromStr for Place {
+    type Err = ();
 
-    fn from_str(text: &str) -> Result<Cursor, &'static str> {
+    fn from_str(text: &str) -> Result<Place, ()> {
         let read = || {
             let (at, id) = text.split_once('-')?;
             let nanos = at.parse::<i64>().ok().map(|micros| i128::from(micros) * 1_000)?;
             let at = OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?;
-            Some(Cursor(at, id.parse().ok()?))
+            Some(Place(at, id.parse().ok()?))
         };
-        read().ok_or("it is not the `next` of a page of runs")
+        read().ok_or(())
     }
 }

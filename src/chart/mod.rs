@@ -5,6 +5,7 @@
 //! [`svg`] and [`png`] draw it. Values are drawn as given: what cannot be drawn (not finite) is
 //! left out.
 
+pub mod badge;
 mod compare;
 mod curve;
 pub mod flame;

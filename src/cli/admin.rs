@@ -1,4 +1,5 @@
-//! `admin`: people, tokens, machines, and what was done. A secret is printed once, alone on standard output.
+//! `admin`: people, tokens, machines, webhooks, and what was done. A secret is printed once, alone on
+//! standard output.
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
@@ -8,6 +9,7 @@ use time::format_description::well_known::Rfc3339;
 use super::machine::{MachineCommand, RetentionCommand};
 use super::project::ProjectCommand;
 use super::user::UserCommand;
+use super::webhook::WebhookCommand;
 use crate::account::{By, Viewer, Who, tokens};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -38,6 +40,9 @@ pub enum Admin {
     /// Say how long raw samples are kept
     #[command(subcommand)]
     Retention(RetentionCommand),
+    /// Addresses that are told what happens to the incidents of a project
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -94,6 +99,7 @@ impl Admin {
                     println!("{}", deed_line(deed));
                 }
             }
+            Admin::Webhook(command) => command.run(&pool, now).await?,
             Admin::Token(TokenCommand::Create(create)) => create.run(&pool, &by).await?,
             Admin::Token(TokenCommand::List) => {
                 for token in db::token::list(&pool).await? {

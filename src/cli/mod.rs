@@ -8,12 +8,13 @@ mod machine;
 mod project;
 mod serve;
 mod user;
+mod webhook;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use tracing::Level;
 
-use crate::config::Config;
+use crate::config::{Config, LogFormat};
 use crate::{postgres, up};
 
 pub use serve::stop_signal;
@@ -22,8 +23,15 @@ pub use serve::stop_signal;
 #[derive(Debug, Parser)]
 #[command(name = "scalewatch", version, arg_required_else_help = true, after_help = SETTINGS)]
 pub struct Cli {
+    /// Shape of log lines: text, or one JSON object a line [as the environment says, else text]
+    #[arg(long, global = true, value_name = "FORMAT", value_parser = log_format)]
+    log_format: Option<LogFormat>,
     #[command(subcommand)]
     command: Command,
+}
+
+fn log_format(word: &str) -> Result<LogFormat, &'static str> {
+    LogFormat::parse(word).ok_or("is neither text nor json")
 }
 
 const SETTINGS: &str = "Settings (environment):
@@ -61,7 +69,7 @@ enum Command {
     /// all, and importing the same files again stores nothing twice. docs/import.md has an example of
     /// each format.
     Import(Box<import::Import>),
-    /// People, tokens, machines, and what was done
+    /// People, tokens, machines, webhooks, and what was done
     #[command(subcommand)]
     Admin(admin::Admin),
 }
@@ -80,6 +88,7 @@ pub fn run(cli: Cli) -> Result<()> {
     if config.database_url.is_none() && !says_itself {
         config.database_url = postgres::running_address(&config.data);
     }
+    config.log_format = cli.log_format.unwrap_or(config.log_format);
     logging::init(config.log_format, usual);
     // Requests wait for Postgres, not for a core: few threads keep idle memory small.
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4));

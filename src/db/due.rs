@@ -2,8 +2,8 @@
 
 use time::OffsetDateTime;
 
-use super::Connection;
 use super::types::word;
+use super::{Connection, Pool};
 use crate::model::revision::parse_subject;
 use crate::model::{CurveId, MachineId, ProjectId};
 
@@ -43,6 +43,17 @@ pub async fn claim_next(connection: &mut Connection) -> sqlx::Result<Option<Due>
         })
     })
     .transpose()
+}
+
+/// Whether a curve of this project waits to be judged.
+pub async fn is_project_due(pool: &Pool, project: ProjectId) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"select exists (select from due d join curve c on c.id = d.curve_id
+                          where c.project_id = $1) as "due!""#,
+        project.0
+    )
+    .fetch_one(pool)
+    .await
 }
 
 /// Locks other curves of the same machine and project that wait, at most `most`: a run makes many

@@ -11,7 +11,9 @@ use crate::model::incident::{Event, Headline, Incident, Message, RangeEnd, Reaso
 use crate::model::range::Range;
 use crate::model::step::Change;
 use crate::model::triage::Target;
-use crate::model::{BranchId, CurveId, IncidentId, ProjectId, RevisionId, SeriesId, Visible};
+use crate::model::{
+    BranchId, CurveId, IncidentId, MachineId, ProjectId, RevisionId, SeriesId, Visible,
+};
 
 /// An incident as far as grouping needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,22 +201,49 @@ pub async fn insert_event(
     Ok(event)
 }
 
-/// Incidents of what is visible in the given states, newest first, those before `before` when given.
+/// Which incidents a list holds; none filters nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// In one of these states.
+    pub states: Option<Vec<State>>,
+    /// Of this project.
+    pub project: Option<ProjectId>,
+    /// On this branch.
+    pub branch: Option<BranchId>,
+    /// With a step on this machine.
+    pub machine: Option<MachineId>,
+    /// With a step of this workload.
+    pub workload: Option<String>,
+    /// Bad or good.
+    pub change: Option<Change>,
+    /// Opened then or later.
+    pub since: Option<OffsetDateTime>,
+    /// Opened earlier.
+    pub until: Option<OffsetDateTime>,
+    /// That stand behind this one: the last one of the page before.
+    pub after: Option<IncidentId>,
+}
+
+impl Filter {
+    /// Those in one of these states.
+    pub fn of_states(states: &[State]) -> Filter {
+        Filter { states: Some(states.to_vec()), ..Filter::default() }
+    }
+}
+
+/// Incidents of what is visible, newest first; at most `limit`.
 pub async fn list(
     db: &Pool,
     visible: &Visible,
-    states: &[State],
-    before: Option<IncidentId>,
+    filter: &Filter,
     limit: i64,
 ) -> sqlx::Result<Vec<Incident>> {
-    let states: Vec<String> = states.iter().map(|state| state.word().to_owned()).collect();
-    read(db, visible, None, &states, before, limit).await
+    read(db, visible, None, filter, limit).await
 }
 
 /// One incident.
 pub async fn find(db: &Pool, incident: IncidentId) -> sqlx::Result<Option<Incident>> {
-    let states: Vec<String> = State::ALL.iter().map(|state| state.word().to_owned()).collect();
-    Ok(read(db, &Visible::ALL, Some(incident), &states, None, 1).await?.pop())
+    Ok(read(db, &Visible::ALL, Some(incident), &Filter::default(), 1).await?.pop())
 }
 
 /// Incidents of a branch whose cause may be the revision of this rank, retracted ones left out.
@@ -236,10 +265,11 @@ async fn read(
     db: &Pool,
     visible: &Visible,
     incident: Option<IncidentId>,
-    states: &[String],
-    before: Option<IncidentId>,
+    filter: &Filter,
     limit: i64,
 ) -> sqlx::Result<Vec<Incident>> {
+    let words = |states: &Vec<State>| states.iter().map(|one| one.word().to_owned()).collect();
+    let states: Option<Vec<String>> = filter.states.as_ref().map(words);
     let rows = sqlx::query_as!(
         Row,
         r#"select i.id, i.project_id, p.name as project_name, i.branch_id, b.name as branch_name,
@@ -290,15 +320,33 @@ async fn read(
            join series s on s.id = top.series_id
            join curve c on c.id = s.curve_id
            join machine m on m.id = top.machine_id
-           where i.state = any($1) and ($2::bigint is null or i.id = $2)
+           where ($1::text[] is null or i.state = any($1)) and ($2::bigint is null or i.id = $2)
                  and ($3::bigint is null or i.id < $3)
-                 and ($5::bigint[] is null or i.project_id = any($5))
+                 and ($5::bigint is null or i.project_id = $5)
+                 and ($6::bigint is null or i.branch_id = $6)
+                 and ($7::bigint is null or exists (
+                     select from step where incident_id = i.id and machine_id = $7))
+                 and ($8::text is null or exists (
+                     select from step t3 join series s3 on s3.id = t3.series_id
+                                         join curve c3 on c3.id = s3.curve_id
+                     where t3.incident_id = i.id and c3.workload = $8))
+                 and ($9::text is null or i.direction = $9)
+                 and ($10::timestamptz is null or i.opened_at >= $10)
+                 and ($11::timestamptz is null or i.opened_at < $11)
+                 and ($12::bigint[] is null or i.project_id = any($12))
            order by i.id desc
            limit $4"#,
-        states,
+        states as Option<Vec<String>>,
         incident.map(|incident| incident.0),
-        before.map(|before| before.0),
+        filter.after.map(|after| after.0),
         limit,
+        filter.project.map(|project| project.0),
+        filter.branch.map(|branch| branch.0),
+        filter.machine.map(|machine| machine.0),
+        filter.workload,
+        filter.change.map(Change::word),
+        filter.since,
+        filter.until,
         visible.projects() as Option<&[ProjectId]>
     )
     .fetch_all(db)

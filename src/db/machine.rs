@@ -5,7 +5,7 @@ use sqlx::types::Json;
 use time::OffsetDateTime;
 
 use super::{Connection, Pool};
-use crate::model::{Machine, MachineId};
+use crate::model::{Machine, MachineId, ProjectId};
 
 /// All machines, by name.
 ///
@@ -21,12 +21,14 @@ pub async fn list(pool: &Pool) -> Result<Vec<Machine>, sqlx::Error> {
     Ok(rows.fetch_all(pool).await?.into_iter().map(Machine::from).collect())
 }
 
-/// Machines in the order they registered, those after `after`; at most `limit`.
+/// Machines in the order they registered, those after `after` that have a curve of `project`; at
+/// most `limit`.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn list_after(
     pool: &Pool,
+    project: Option<ProjectId>,
     after: Option<MachineId>,
     limit: i64,
 ) -> Result<Vec<Machine>, sqlx::Error> {
@@ -34,8 +36,13 @@ pub async fn list_after(
         Row,
         r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
                registered_at, last_seen_at, retired_at
-           from machine where $1::bigint is null or id > $1 order by id limit $2"#,
+           from machine m
+           where ($1::bigint is null or id > $1)
+             and ($2::bigint is null or exists (
+                 select from curve c where c.machine_id = m.id and c.project_id = $2))
+           order by id limit $3"#,
         after as Option<MachineId>,
+        project as Option<ProjectId>,
         limit
     );
     Ok(rows.fetch_all(pool).await?.into_iter().map(Machine::from).collect())

@@ -36,6 +36,7 @@ pub mod store;
 pub mod token;
 mod types;
 pub mod upkeep;
+pub mod webhook;
 
 use std::str::FromStr as _;
 use std::time::Duration;

@@ -67,8 +67,7 @@ pub async fn list_given(
     Ok(found)
 }
 
-/// Floors of a machine, of visible workloads, by workload and metric; of several curves of a workload the widest between
-/// builds.
+/// All floors of a machine, of visible workloads, as [`list_of_machine_after`].
 ///
 /// # Errors
 /// When the database does not answer.
@@ -77,6 +76,24 @@ pub async fn list_of_machine(
     visible: &Visible,
     machine: MachineId,
 ) -> Result<Vec<NoiseFloor>, Failure> {
+    list_of_machine_after(pool, visible, machine, None, i64::MAX).await
+}
+
+/// Floors of a machine by workload, metric and source, those behind `after`; at most `limit`. Of
+/// several curves of a workload the widest between builds.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_of_machine_after(
+    pool: &Pool,
+    visible: &Visible,
+    machine: MachineId,
+    after: Option<(&str, &str, &str)>,
+    limit: i64,
+) -> Result<Vec<NoiseFloor>, Failure> {
+    let workload = after.map(|after| after.0);
+    let metric = after.map(|after| after.1);
+    let source = after.map(|after| after.2);
     let rows = sqlx::query_as!(
         Row,
         r#"select workload as "workload!", metric as "metric!", source as "source!",
@@ -103,9 +120,14 @@ pub async fn list_of_machine(
                where machine_id = $1 and ($2 is null or i.project_id = any($2))
                group by workload, metric
            ) floors
-           order by workload, metric, source"#,
+           where $3::text is null or (workload, metric, source) > ($3, $4, $5)
+           order by workload, metric, source limit $6"#,
         machine as MachineId,
-        visible.projects() as Option<&[ProjectId]>
+        visible.projects() as Option<&[ProjectId]>,
+        workload,
+        metric,
+        source,
+        limit
     );
     rows.fetch_all(pool).await?.into_iter().map(NoiseFloor::try_from).collect()
 }

@@ -20,6 +20,29 @@ pub async fn list(pool: &Pool) -> Result<Vec<Project>, Failure> {
     rows.fetch_all(pool).await?.into_iter().map(Project::try_from).collect()
 }
 
+/// Projects in the order they were first seen, those after `after`; at most `limit`.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_after(
+    pool: &Pool,
+    visible: &Visible,
+    after: Option<ProjectId>,
+    limit: i64,
+) -> Result<Vec<Project>, Failure> {
+    let rows = sqlx::query_as!(
+        ProjectRow,
+        r#"select id as "id: ProjectId", name, subject, is_public from project
+           where ($1::bigint is null or id > $1)
+             and ($3::bigint[] is null or id = any($3))
+           order by id limit $2"#,
+        after as Option<ProjectId>,
+        limit,
+        visible.projects() as Option<&[ProjectId]>
+    );
+    rows.fetch_all(pool).await?.into_iter().map(Project::try_from).collect()
+}
+
 /// The project of this name.
 ///
 /// # Errors

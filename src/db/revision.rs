@@ -208,3 +208,49 @@ impl From<NamedRow> for NamedRevision {
         }
     }
 }
+
+/// A revision as lists show it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// Commit id.
+    pub commit: String,
+    /// First line of its message.
+    pub subject: String,
+    /// Order within the branch.
+    pub rank: i64,
+    /// Commit ids of its parents.
+    pub parents: Vec<String>,
+    /// First-parent position, when reported.
+    pub position: Option<i64>,
+    /// Committer time, when reported.
+    pub committed_at: Option<OffsetDateTime>,
+    /// Runs at this revision.
+    pub runs: i64,
+}
+
+/// Revisions of a branch, the newest first, those behind rank and commit `after`; at most `limit`.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn list_of_branch(
+    pool: &Pool,
+    branch: BranchId,
+    after: Option<(i64, &str)>,
+    limit: i64,
+) -> Result<Vec<Listed>, Failure> {
+    let (rank, commit) = after.unzip();
+    sqlx::query_as!(
+        Listed,
+        r#"select v.commit_id as commit, v.subject, v.rank, v.parents, v.position, v.committed_at,
+               (select count(*) from run r where r.revision_id = v.id) as "runs!"
+           from revision v
+           where v.branch_id = $1 and ($2::bigint is null or (v.rank, v.commit_id) < ($2, $3))
+           order by v.rank desc, v.commit_id desc limit $4"#,
+        branch as BranchId,
+        rank,
+        commit,
+        limit
+    )
+    .fetch_all(pool)
+    .await
+}

@@ -16,8 +16,16 @@ pub struct Filter {
     pub project: Option<ProjectId>,
     /// At one of these revisions.
     pub revisions: Option<Vec<RevisionId>>,
-    /// That arrived before this run did: the last one of the page before.
-    pub before: Option<(OffsetDateTime, RunId)>,
+    /// On this branch.
+    pub branch: Option<BranchId>,
+    /// With a point of this workload.
+    pub workload: Option<String>,
+    /// That arrived then or later.
+    pub since: Option<OffsetDateTime>,
+    /// That arrived earlier.
+    pub until: Option<OffsetDateTime>,
+    /// That stand behind this run: the last one of the page before.
+    pub after: Option<(OffsetDateTime, RunId)>,
 }
 
 /// Runs of what is visible, the last to arrive first; at most `limit`.
@@ -48,7 +56,7 @@ async fn read(
     filter: &Filter,
     limit: i64,
 ) -> Result<Vec<Run>, Failure> {
-    let (before_at, before_id) = filter.before.unzip();
+    let (after_at, after_id) = filter.after.unzip();
     sqlx::query_as!(
         Run,
         r#"select r.id, r.machine_id as "machine: MachineId", m.public_id as machine_public_id,
@@ -70,15 +78,25 @@ async fn read(
              and ($3::bigint[] is null or r.revision_id = any($3))
              and ($4::timestamptz is null or (r.received_at, r.id) < ($4, $5))
              and ($7::uuid is null or r.id = $7)
-             and ($8::bigint[] is null or p.id = any($8))
+             and ($8::bigint is null or v.branch_id = $8)
+             and ($9::text is null or exists (
+                 select from point t join curve c on c.id = t.curve_id
+                 where t.machine_id = r.machine_id and t.run_id = r.id and c.workload = $9))
+             and ($10::timestamptz is null or r.received_at >= $10)
+             and ($11::timestamptz is null or r.received_at < $11)
+             and ($12::bigint[] is null or p.id = any($12))
            order by r.received_at desc, r.id desc limit $6"#,
         filter.machine as Option<MachineId>,
         filter.project as Option<ProjectId>,
         filter.revisions.as_deref() as Option<&[RevisionId]>,
-        before_at,
-        before_id,
+        after_at,
+        after_id,
         limit,
         id,
+        filter.branch as Option<BranchId>,
+        filter.workload,
+        filter.since,
+        filter.until,
         visible.projects() as Option<&[ProjectId]>
     )
     .fetch_all(pool)

@@ -37,7 +37,7 @@ macro_rules! ids {
 
 ids! {
     ProjectId, BranchId, RevisionId, MachineId, TokenId, EnvironmentId, CurveId, SeriesId, StepId,
-    IncidentId, JobId, PersonId, SessionId, SubmissionId,
+    IncidentId, JobId, PersonId, SessionId, SubmissionId, WebhookId,
 }
 
 /// A stored word that the constraint of its column allows, read back as the noun it names.

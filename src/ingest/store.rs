@@ -56,6 +56,7 @@ pub async fn store(app: &App, allowed: Option<MachineId>, report: &Prepared) -> 
         run = %report.run, machine = machine.name, project = project.name,
         commit = short(&report.revision.commit), points = report.points, "run stored"
     );
+    app.metrics.ingested(report.points, report.windows);
     Ok(accepted(report, true))
 }
 

@@ -58,6 +58,8 @@ ids! {
     JobId,
     /// Row of `job_submission`.
     SubmissionId,
+    /// Row of `webhook`.
+    WebhookId,
 }
 
 /// A run's client-made UUID.

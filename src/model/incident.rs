@@ -205,6 +205,11 @@ impl Event {
         State::parse(self.text("from")?)
     }
 
+    /// The state after, of a change of state.
+    pub fn to(&self) -> Option<State> {
+        State::parse(self.text("to")?)
+    }
+
     fn text(&self, name: &str) -> Option<&str> {
         self.detail.get(name).and_then(serde_json::Value::as_str)
     }

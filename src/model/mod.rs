@@ -21,6 +21,7 @@ pub mod severity;
 pub mod step;
 pub mod triage;
 pub mod visible;
+pub mod webhook;
 
 pub use account::{Scope, Secret, Token};
 pub use environment::{Difference, Environment};

@@ -31,7 +31,8 @@ pub struct Branch {
 }
 
 /// What the revisions of a branch are ordered by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum OrderBy {
     /// First-parent position.
     Position,

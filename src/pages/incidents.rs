@@ -15,6 +15,7 @@ use super::view::{Layout, Section, When};
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
+use crate::db::incident::Filter;
 use crate::detect::severity;
 use crate::error::Error;
 use crate::format;
@@ -173,8 +174,9 @@ pub async fn list(
     Query(choice): Query<Choice>,
 ) -> Result<Html<String>, Failure> {
     let (asked, states) = states(choice.state.as_deref().unwrap_or("open"))?;
+    let visible = visitor.viewer.visible();
     let incidents =
-        db::incident::list(&app.db, visitor.viewer.visible(), &states, None, SHOWN).await?;
+        db::incident::list(&app.db, visible, &Filter::of_states(&states), SHOWN).await?;
     let severities = severity::list(&app.db, &incidents).await?;
     let one = |name: &'static str| StateChoice {
         name,

@@ -13,6 +13,7 @@ use super::view::{Layout, RunRows, Section, When};
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
+use crate::db::incident::Filter;
 use crate::detect::{policy, severity};
 use crate::error::Result;
 use crate::format;
@@ -79,8 +80,8 @@ async fn view(app: &App, visitor: &Visitor) -> Result<OverviewView> {
     let now = app.clock.now();
     let visible = visitor.viewer.visible();
     let counts = db::pages_machine::count(&app.db, visible).await?;
-    let mut incidents =
-        db::incident::list(&app.db, visible, &IncidentState::OPEN, None, SHOWN).await?;
+    let open = Filter::of_states(&IncidentState::OPEN);
+    let mut incidents = db::incident::list(&app.db, visible, &open, SHOWN).await?;
     let severities = severity::list(&app.db, &incidents).await?;
     let score = |incident: &Incident| severities.get(&incident.id).map_or(0.0, |one| one.score);
     incidents.sort_by(|a, b| score(b).total_cmp(&score(a)));

@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::history;
 use crate::app::App;
 use crate::db;
+use crate::db::incident::Filter;
 use crate::format;
 use crate::model::Visible;
 use crate::model::incident::{Headline, Incident, Message, State};
@@ -16,7 +17,8 @@ use crate::model::step::Change;
 /// When the database does not answer.
 pub async fn regressions(app: &App) -> Result<Vec<(Incident, Vec<Message>)>> {
     let mut found = Vec::new();
-    for incident in db::incident::list(&app.db, &Visible::ALL, &State::OPEN, None, 100).await? {
+    let open = Filter::of_states(&State::OPEN);
+    for incident in db::incident::list(&app.db, &Visible::ALL, &open, 100).await? {
         if incident.change == Change::Regression && incident.project_name == history::PROJECT {
             let messages = db::incident::list_messages(&app.db, incident.id).await?;
             found.push((incident, messages));

@@ -6,8 +6,8 @@ mod neighbour;
 mod outcome;
 mod race;
 
-use scalewatch::db;
-use scalewatch::db::Pool;
+use scalewatch::db::incident::Filter;
+use scalewatch::db::{self, Pool};
 use scalewatch::model::Visible;
 use scalewatch::model::incident::{Incident, State};
 use scalewatch::model::step::Change;
@@ -17,8 +17,9 @@ use crate::support::{Service, a_point};
 
 /// Every incident, oldest first.
 async fn incidents(service: &Service) -> Vec<Incident> {
-    let mut all =
-        db::incident::list(&service.app.db, &Visible::ALL, &State::ALL, None, 100).await.unwrap();
+    let filter = Filter::default();
+    let list = db::incident::list(&service.app.db, &Visible::ALL, &filter, 100);
+    let mut all = list.await.unwrap();
     all.reverse();
     all
 }

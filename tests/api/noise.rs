@@ -23,7 +23,7 @@ async fn known(service: &Service, enrolled: &Enrolled, source: &str) -> Vec<Valu
     let path = format!("/api/v1/machines/{}/noise-floors", enrolled.machine.id);
     let all = service.get(&path).await.json();
     let of = |floor: &&Value| floor["source"] == source && floor["metric"] == "ops_per_s_total";
-    all.as_array().unwrap().iter().filter(of).cloned().collect()
+    all["items"].as_array().unwrap().iter().filter(of).cloned().collect()
 }
 
 /// Metrics of the standing steps of the one incident.

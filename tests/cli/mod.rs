@@ -1,5 +1,8 @@
 //! The service's program as people type it.
 
+mod logs;
+mod webhook;
+
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use scalewatch::db::incident::Filter;
 use scalewatch::db::{self, Pool};
 use scalewatch::model::incident::{Incident, State};
 use scalewatch::model::step::Change;
@@ -27,8 +28,9 @@ async fn race(service: &Service) {
 
 /// The one regression.
 async fn regression(service: &Service) -> Incident {
-    let mut all =
-        db::incident::list(&service.app.db, &Visible::ALL, &State::ALL, None, 100).await.unwrap();
+    let filter = Filter::default();
+    let list = db::incident::list(&service.app.db, &Visible::ALL, &filter, 100);
+    let mut all = list.await.unwrap();
     all.retain(|incident| incident.change == Change::Regression);
     assert_eq!(all.len(), 1, "{all:#?}");
     all.remove(0)

@@ -130,7 +130,7 @@ fn group(document: &Value, tag: &Value) -> Group {
     let name = text(&tag["name"]);
     let of_tag = |operation: &Value| list(&operation["tags"]).any(|tag| text(tag) == name);
     let mut operations = Vec::new();
-    for (path, methods) in entries(&document["paths"]) {
+    for (path, methods) in entries(&document["paths"]).chain(entries(&document["webhooks"])) {
         let methods = entries(methods).filter(|(_, operation)| of_tag(operation));
         operations.extend(methods.map(|(method, one)| operation(method, path, one)));
     }
