@@ -26,6 +26,7 @@ struct Hidden {
     series: i64,
     incident: i64,
     revision: i64,
+    job: i64,
 }
 
 fn commit(position: i64) -> String {
@@ -87,7 +88,15 @@ async fn hidden(service: &Service, box_a: &Enrolled) -> Hidden {
         .fetch_one(&service.app.db)
         .await
         .unwrap();
+    let asked = json!({
+        "project": "hush", "machine": box_a.machine.id, "plan": { "workloads": ["sys/getppid"], "tasks": "1" },
+        "revision": { "commit": commit(7), "branch": "hush-branch", "position": 7, "subject": "hush: change 7" },
+    });
+    let submit = service.token(Scope::Submit).await;
+    let job = service.post("/api/v1/jobs", &submit, asked.to_string()).await;
+    assert_eq!(job.status, 201, "{}", job.text());
     Hidden {
+        job: job.json()["jobs"][0]["id"].as_i64().unwrap(),
         machine: box_a.machine.id.clone(),
         run: run.as_str().unwrap().into(),
         curve,
@@ -104,7 +113,7 @@ async fn with_token(service: &Service, path: &str, token: &str) -> Answer {
 
 /// How each address is asked for what is private, and whether it then is of nothing else.
 fn asked(path: &str, hidden: &Hidden) -> Option<(Vec<String>, bool)> {
-    let Hidden { machine, run, curve, series, incident, revision } = hidden;
+    let Hidden { machine, run, curve, series, incident, revision, job } = hidden;
     let sides = format!("curve={curve}&base={}&head={}", commit(6), commit(7));
     let (whole, own): (Vec<String>, bool) = match path {
         "/" | "/api" | "/incidents" | "/curves" | "/health" | "/login" | "/account" => {
@@ -118,6 +127,21 @@ fn asked(path: &str, hidden: &Hidden) -> Option<(Vec<String>, bool)> {
             let mut all: Vec<String> = texts.map(|text| format!("/search?q={text}")).into();
             all.push(format!("/search?q={incident}"));
             (all, false)
+        }
+        "/jobs" | "/api/v1/jobs" | "/api/v1/series" | "/api/v1/projects" | "/metrics" => {
+            (vec![path.into()], false)
+        }
+        "/api/v1/incidents.atom" => (vec![format!("{path}?state=all")], false),
+        "/jobs/{id}" | "/api/v1/jobs/{id}" => (vec![path.replace("{id}", &job.to_string())], true),
+        "/api/v1/projects/{name}" | "/api/v1/projects/{name}/badge.svg" => {
+            (vec![path.replace("{name}", "hush")], true)
+        }
+        "/api/v1/projects/{name}/revisions" => {
+            (vec![format!("{}?branch=hush-branch", path.replace("{name}", "hush"))], true)
+        }
+        "/api/v1/projects/{name}/compare" | "/projects/{name}/compare" => {
+            let sides = format!("base={}&head={}", commit(6), commit(7));
+            (vec![format!("{}?{sides}", path.replace("{name}", "hush"))], true)
         }
         "/api/v1/machines" | "/api/v1/audit" => (vec![path.into()], false),
         "/api/v1/machines/{id}" | "/machines/{id}" | "/api/v1/machines/{id}/noise-floors" => {

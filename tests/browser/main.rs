@@ -117,7 +117,7 @@ async fn decide(browser: &Browser, service: &Service) -> Result<()> {
     type_into(browser, "name", "maria").await?;
     type_into(browser, "password", "something else").await?;
     browser.client.find(Locator::Css("#content form button")).await?.click().await?;
-    expect_text(browser, "the name or the password is wrong").await?;
+    expect_text(browser, "name or the password is wrong").await?;
     check(browser, "login").await?;
     type_into(browser, "password", password).await?;
     browser.client.find(Locator::Css("#content form button")).await?.click().await?;
