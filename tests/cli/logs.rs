@@ -38,7 +38,8 @@ async fn each_line_is_json_and_those_of_a_request_carry_its_id(pool: Pool) {
     assert_eq!(answered["span"]["id"], "build-17");
     assert_eq!(
         (&answered["span"]["path"], &answered["status"]),
-        (&"/api/v1/runs".into(), &200.into())
+        (&"/api/v1/runs".into(), &401.into()),
+        "a token that is unknown"
     );
     assert!(!said.contains("sw_secret"), "{said}");
     assert!(refused(&pool, &["serve", "--log-format", "xml"]).contains("neither text nor json"));
