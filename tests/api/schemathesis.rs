@@ -46,6 +46,8 @@ async fn no_request_is_answered_as_the_document_does_not_say(pool: db::Pool) {
         .args(["run", "--url", &url, "--checks", CHECKS, "--seed", "1"])
         .args(["--max-examples", "10", "--phases", "examples,coverage,fuzzing"])
         .args(["--workers", "1", "--request-timeout", "20", "--no-color", "--no-shrink"])
+        // It cannot write lines of JSON; batches have tests of their own.
+        .args(["--exclude-operation-id", "create_runs"])
         .args(["--header", &format!("Authorization: Bearer {token}")])
         .arg(file.path());
     let run = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
