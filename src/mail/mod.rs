@@ -14,6 +14,7 @@ use time::{Duration, OffsetDateTime};
 use crate::app::App;
 use crate::db;
 use crate::db::outbox::{Claimed, Kind};
+use crate::model::outbox::doubled;
 use serde_json::json;
 pub use transport::Transport;
 
@@ -101,8 +102,7 @@ async fn mark_sent(app: &App, claimed: &Claimed, place: &str) -> Result<()> {
 }
 
 fn retry_after(attempts: i32) -> Duration {
-    let doublings = u32::try_from(attempts - 1).unwrap_or(0).min(20);
-    (FIRST_RETRY * 2_i32.pow(doublings)).min(LAST_RETRY)
+    doubled(FIRST_RETRY, attempts).min(LAST_RETRY)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub mod incident;
 pub mod job;
 pub mod machine;
 pub mod noise;
+pub mod outbox;
 pub mod overview;
 pub mod person;
 pub mod profile;

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 use super::failure::Failure;
 use super::shown;
-use super::view::{Layout, Section, When};
+use super::view::{Layout, Section, StateChoice, When};
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
@@ -142,17 +142,6 @@ pub(super) fn change_words(change: Change, ratio: Option<(f64, f64, f64)>) -> St
 #[derive(Debug, Default, Deserialize)]
 pub struct Choice {
     state: Option<String>,
-}
-
-/// A choice of states.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StateChoice {
-    /// Name.
-    pub name: &'static str,
-    /// Address.
-    pub href: String,
-    /// It is the one shown.
-    pub chosen: bool,
 }
 
 /// The page.

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 use super::failure::Failure;
 use super::shown;
-use super::view::{CommitMark, Layout, Section, When};
+use super::view::{CommitMark, Layout, Section, StateChoice, When};
 use super::visitor::Visitor;
 use crate::api::{self, lookup};
 use crate::app::App;
@@ -117,17 +117,6 @@ pub struct Choice {
     project: Option<String>,
     machine: Option<String>,
     after: Option<String>,
-}
-
-/// A choice of states.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StateChoice {
-    /// Name.
-    pub name: &'static str,
-    /// Address.
-    pub href: String,
-    /// It is the one shown.
-    pub chosen: bool,
 }
 
 /// The page.

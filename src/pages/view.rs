@@ -87,6 +87,17 @@ impl Layout {
     }
 }
 
+/// A choice of states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateChoice {
+    /// Name.
+    pub name: &'static str,
+    /// Address.
+    pub href: String,
+    /// It is the one shown.
+    pub chosen: bool,
+}
+
 /// A time, as said to people, with the full time in its title.
 #[derive(Debug, Clone, PartialEq, Eq, Template)]
 #[template(path = "partials/when.html")]

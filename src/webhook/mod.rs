@@ -13,6 +13,7 @@ use crate::api::webhook as body;
 use crate::app::App;
 use crate::db;
 use crate::db::webhook::Claimed;
+use crate::model::outbox::doubled;
 
 pub use client::{Answered, post};
 pub use sign::signature;
@@ -87,8 +88,7 @@ async fn body_of(app: &App, claimed: &Claimed) -> Result<Option<String>> {
 }
 
 fn retry_after(attempts: i32) -> Duration {
-    let doublings = u32::try_from(attempts - 1).unwrap_or(0).min(20);
-    (FIRST_RETRY * 2_i32.pow(doublings)).min(LAST_RETRY)
+    doubled(FIRST_RETRY, attempts).min(LAST_RETRY)
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use scalewatch::pages::before_after::BeforeAfter;
 use scalewatch::pages::evidence::{CounterRow, StepEvidence};
 use scalewatch::pages::incident::{CommitRow, EventRow, IncidentView};
-use scalewatch::pages::incidents::{IncidentsView, StateChoice};
+use scalewatch::pages::incidents::IncidentsView;
 use scalewatch::pages::moved::{MovedGroup, MovedRow};
 use scalewatch::pages::triage::{May, TriageForm, Way};
-use scalewatch::pages::view::Value;
+use scalewatch::pages::view::{StateChoice, Value};
 use scalewatch::pages::why::{Neighbour, StepView, WhyView};
 
 use super::sample::Sample;

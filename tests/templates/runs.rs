@@ -1,9 +1,9 @@
 //! Samples of runs and jobs.
 
 use scalewatch::pages::job::{JobView, TurnRow};
-use scalewatch::pages::jobs::{self, JobRow, JobRows, JobsView};
+use scalewatch::pages::jobs::{JobRow, JobRows, JobsView};
 use scalewatch::pages::run::{self, FailedRow, PointView, RunView, SummaryRow, WindowRow};
-use scalewatch::pages::view::Value;
+use scalewatch::pages::view::{StateChoice, Value};
 
 use super::sample::Sample;
 
@@ -96,7 +96,7 @@ impl Sample<'_> {
         };
         JobsView {
             layout: self.layout(),
-            choices: self.many(|index| jobs::StateChoice {
+            choices: self.many(|index| StateChoice {
                 name: "open",
                 href: "/jobs?state=open".into(),
                 chosen: index == 0,
