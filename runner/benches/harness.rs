@@ -2,10 +2,11 @@
 //! bare, in interleaved pairs, with one task and with two, as processes and as threads. The goal is
 //! a ratio of 0.99 or more.
 //!
-//! How: (1) every loop in every shape gets a few pairs; (2) those whose 95 % interval of the median
-//! ratio holds the goal get more, in turns, until it does not or is narrower than 1 %, then those
-//! with a wide interval; (3) it ends when all are known, or with the time. Both sides run this
-//! program, so that what copies or replaces a program copies the same one.
+//! How: every loop in every shape gets pairs of short runs in turns, until the 95 % interval of its
+//! median ratio is narrower than 1 % or the time is up. A virtual machine's speed drifts by more in a
+//! tenth of a second than the harness costs, so short pairs say more than long ones; and no row ends
+//! early for what it says, which would make the interval a wrong one. Both sides run this program, so
+//! that what copies or replaces a program copies the same one.
 //!
 //! A word on the command line chooses loops; `BENCH_MINUTES` and `BENCH_WINDOW_MS` set the effort.
 //! Models, mixed loads and allocators have no twin; `bare::WITHOUT` says why.
@@ -26,11 +27,9 @@ use wire::{Outcome, Source};
 const GOAL: f64 = 0.99;
 /// An interval narrower than this is narrow.
 const NARROW: f64 = 0.01;
-/// Pairs of every row at first, the fewest that have a 95 % interval of their median; pairs added
-/// at a time; most pairs.
-const FIRST: usize = 6;
-const MORE: usize = 4;
-const MOST: usize = 60;
+/// Pairs of a row at a time, the fewest that have a 95 % interval of their median; most pairs.
+const TURN: usize = 6;
+const MOST: usize = 120;
 const TRIES: u32 = 10;
 const BARE_ARGUMENT: &str = "__bare";
 
@@ -58,7 +57,7 @@ fn main() -> anyhow::Result<()> {
     {
         let mode = if mode == Mode::Thread.word() { Mode::Thread } else { Mode::Process };
         let twin = &LOOPS[index.parse::<usize>()?];
-        return bare::process::measure(twin, mode, tasks.parse()?, window()?, 2 * window()?);
+        return bare::process::measure(twin, mode, tasks.parse()?, 2 * window()?, 2 * window()?);
     }
     harness::set_child_executable(std::env::current_exe()?);
     let part = words.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
@@ -73,9 +72,9 @@ fn effort(name: &str, usual: u64) -> anyhow::Result<u64> {
     }
 }
 
-/// Warm-up of either side; twice as long is measured.
+/// Two of them warm either side up, two are measured.
 fn window() -> anyhow::Result<Duration> {
-    Ok(Duration::from_millis(effort("BENCH_WINDOW_MS", 40)?))
+    Ok(Duration::from_millis(effort("BENCH_WINDOW_MS", 10)?))
 }
 
 fn compare_all(part: &str) -> anyhow::Result<()> {
@@ -87,34 +86,18 @@ fn compare_all(part: &str) -> anyhow::Result<()> {
     let mut rows: Vec<Row> = Row::all().filter(|row| row.twin().name().contains(part)).collect();
     ensure!(!rows.is_empty(), "no loop's name contains {part:?}");
     eprintln!("{} rows, {minutes} minutes at most, files in {:?}", rows.len(), dir.path());
-    while let Some(wanted) = wanted(&rows) {
-        for i in wanted {
-            let row = &mut rows[i];
-            let pairs = if row.pairs.is_empty() { FIRST } else { MORE };
-            for _ in 0..pairs {
+    while Instant::now() < until && rows.iter().any(Row::is_wanted) {
+        for row in rows.iter_mut().filter(|row| row.is_wanted()) {
+            for _ in 0..TURN {
                 if Instant::now() < until && row.failure.is_none() {
                     row.measure_pair(dir.path());
                 }
             }
             eprintln!("{}", row.line());
         }
-        if Instant::now() >= until {
-            break;
-        }
     }
     print_all(&rows);
     Ok(())
-}
-
-/// The rows to be measured next; none when all are known.
-fn wanted(rows: &[Row]) -> Option<Vec<usize>> {
-    let open = |why: fn(&Row) -> bool| -> Vec<usize> {
-        let has_more = |row: &Row| row.failure.is_none() && row.pairs.len() < MOST;
-        (0..rows.len()).filter(|&i| has_more(&rows[i]) && why(&rows[i])).collect()
-    };
-    let reasons: [fn(&Row) -> bool; 3] =
-        [|row| row.pairs.is_empty(), |row| row.verdict() == "undecided", |row| !row.is_narrow()];
-    reasons.into_iter().map(open).find(|rows| !rows.is_empty())
 }
 
 fn print_all(rows: &[Row]) {
@@ -124,6 +107,7 @@ fn print_all(rows: &[Row]) {
         "loop", "mode", "tasks", "bare", "in harness", "ratio", "95 % interval", "pairs"
     );
     rows.iter().for_each(|row| println!("{}", row.line()));
+    SHAPES.into_iter().for_each(|shape| print_shape(shape, rows));
     let count = |word: &str| rows.iter().filter(|row| row.verdict() == word).count();
     let failed = rows.iter().filter(|row| row.failure.is_some()).count();
     println!(
@@ -137,6 +121,20 @@ fn print_all(rows: &[Row]) {
         let word = word.map_or_else(String::new, |(name, value)| format!(" {name}={value}"));
         println!("no twin: {id}{word}: {why}");
     }
+}
+
+/// What the harness costs all loops of one shape together: the median of their ratios.
+fn print_shape((mode, tasks): Shape, rows: &[Row]) {
+    let ratios: Vec<f64> = rows
+        .iter()
+        .filter(|row| row.shape == (mode, tasks))
+        .filter_map(|row| Some(row.ratio()?.0))
+        .collect();
+    let Some(sample) = Sample::new(&ratios) else { return };
+    let interval = stats::interval::median_interval(sample, 0.95)
+        .map_or_else(String::new, |i| format!(" [{:.4}, {:.4}]", i.low, i.high));
+    let (median, loops) = (stats::summary::median(sample), ratios.len());
+    println!("{loops} loops, {} {tasks}: median ratio {median:.4}{interval}", mode.word());
 }
 
 /// One loop in one shape.
@@ -184,6 +182,10 @@ impl Row {
         let ratios = Sample::new(&ratios)?;
         let interval = stats::interval::median_interval(ratios, 0.95)?;
         Some((stats::summary::median(ratios), interval.low, interval.high))
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.failure.is_none() && self.pairs.len() < MOST && !self.is_narrow()
     }
 
     fn is_narrow(&self) -> bool {
@@ -240,7 +242,7 @@ fn run_inside(twin: &Loop, (mode, tasks): Shape, dir: &Path) -> anyhow::Result<f
         mode,
         tasks,
         placement: Placement::Core,
-        warmup_windows: 1,
+        warmup_windows: 2,
         windows: 2,
         window: window()?,
         dir: dir.into(),

@@ -64,6 +64,36 @@ fn a_sweep_is_never_collapsed_into_one_number() {
     assert_eq!(code(&columns), Exit::Regression);
 }
 
+/// A file of two sides that took turns on a machine whose speed doubled meanwhile; the head has 2 %
+/// more.
+fn in_turns(pairs: u32) -> Vec<SidedReport> {
+    let line = |n: u32, side: Side, factor: f64| {
+        let mut report = a_report(n, BASE);
+        let speed = 1e6 * (1.0 + f64::from(n / 2) / f64::from(pairs));
+        report.points.push(a_point(1, &[speed * factor]));
+        SidedReport { side, given: [("layout".into(), format!("{side:?}"))].into(), report }
+    };
+    (0..pairs)
+        .flat_map(|i| [line(2 * i, Side::Base, 1.0), line(2 * i + 1, Side::Head, 1.02)])
+        .collect()
+}
+
+#[test]
+fn sides_that_took_turns_are_judged_by_their_pairs_where_all_are_whole() {
+    let verdict = |lines: Vec<SidedReport>| {
+        let columns = columns(vec![("run".into(), Content::Sided(lines))]).unwrap();
+        let (judged, _) = usual(&columns);
+        verdicts(&judged[0])[0].1
+    };
+    assert_eq!(verdict(in_turns(8)), Verdict::Improvement);
+    let mut cut_short = in_turns(9);
+    cut_short.pop();
+    assert_ne!(verdict(cut_short), Verdict::Improvement, "a base without its head");
+    let mut failed = in_turns(8);
+    failed[5].report.points = vec![a_failure(1)];
+    assert_ne!(verdict(failed), Verdict::Improvement, "a head that failed");
+}
+
 #[test]
 fn what_another_tool_measured_is_compared_by_its_values() {
     let imported = |mut reports: Vec<Report>, shift: f64| {

@@ -13,7 +13,7 @@ fn documented() -> Vec<String> {
     commands.map(str::to_owned).collect()
 }
 
-/// What it prints, with windows as short as they can be.
+/// What it prints, with windows as short as a busy machine allows: a task may wait for tens of milliseconds.
 fn shortened(command: &str) -> String {
     let home = tempfile::tempdir().unwrap();
     for dir in ["list", "slots"] {
@@ -27,7 +27,7 @@ fn shortened(command: &str) -> String {
             "--windows",
             "1",
             "--window",
-            "10ms",
+            "40ms",
             "--warmup",
             "1",
             "--no-controls",

@@ -7,8 +7,10 @@ use stats::summary::Summary;
 
 use super::types::word;
 use super::{Failure, Pool, pack};
+use crate::model::incident::{IncidentStep, StepSide};
 use crate::model::{
-    BranchId, CurveId, MachineId, Origin, RevisionId, Run, RunMetric, RunPoint, RunValues, SeriesId,
+    BranchId, CurveId, EnvironmentId, MachineId, Origin, RevisionId, Run, RunMetric, RunPoint,
+    RunValues, SeriesId,
 };
 
 /// The points of a run, by workload, parameters and task count.
@@ -41,26 +43,53 @@ pub async fn list_of_run(pool: &Pool, run: &Run) -> Result<Vec<RunPoint>, Failur
     rows.into_iter().map(point).collect()
 }
 
-/// The counters of each run that measured a point at a revision, in the order of their arrival.
+/// Most runs of a side whose counters are read.
+pub const COUNTED_RUNS: i64 = 20;
+
+/// The counters of the runs on one side of a step, in its environment and at its task count: from
+/// the step to the next one of its series, [`COUNTED_RUNS`] at most, the nearest first.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn list_counters(
     pool: &Pool,
-    machine: MachineId,
-    (curve, tasks): (CurveId, i32),
-    revision: RevisionId,
+    step: &IncidentStep,
+    side: StepSide,
 ) -> Result<Vec<BTreeMap<String, f64>>, Failure> {
+    let edge = match side {
+        StepSide::Before => &step.good,
+        StepSide::After => &step.bad,
+    };
     let rows = sqlx::query_scalar!(
-        r#"select p.counters as "counters: Json<BTreeMap<String, f64>>"
-           from point p join run r on r.machine_id = p.machine_id and r.id = p.run_id
-           where p.machine_id = $1 and p.curve_id = $2 and p.tasks = $3 and r.revision_id = $4
-             and p.failure is null and p.counters <> '{}'
-           order by r.received_at, r.id"#,
-        machine as MachineId,
-        curve as CurveId,
-        tasks,
-        revision as RevisionId
+        r#"with level as (
+               select max(b.rank) filter (where b.rank <= $6) as first,
+                      min(g.rank) filter (where g.rank >= $6) as last
+               from step t
+               join revision b on b.id = t.bad_revision_id
+               join revision g on g.id = t.good_revision_id
+               where t.machine_id = $1 and t.series_id = $2 and t.environment_id = $5
+                 and t.retracted_at is null
+           )
+           select p.counters as "counters: Json<BTreeMap<String, f64>>"
+           from revision edge
+           join revision v on v.branch_id = edge.branch_id
+           join run r on r.revision_id = v.id and r.machine_id = $1 and r.environment_id = $5
+           join point p on p.machine_id = $1 and p.run_id = r.id and p.curve_id = $3 and p.tasks = $4
+           cross join level
+           where edge.id = $7 and p.failure is null and p.counters <> '{}'
+             and case when $8 then v.rank between coalesce(level.first, v.rank) and $6
+                      else v.rank between $6 and coalesce(level.last, v.rank) end
+           order by abs(v.rank - $6), r.received_at, r.id
+           limit $9"#,
+        step.machine as MachineId,
+        step.series as SeriesId,
+        step.curve as CurveId,
+        step.tasks,
+        step.environment as EnvironmentId,
+        edge.rank,
+        edge.revision as RevisionId,
+        side == StepSide::Before,
+        COUNTED_RUNS
     );
     Ok(rows.fetch_all(pool).await?.into_iter().map(|counters| counters.0).collect())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 pub use stats::counters::Moved;
 
 use crate::db::{self, Failure, Pool};
-use crate::model::incident::IncidentStep;
+use crate::model::incident::{IncidentStep, StepSide};
 
 /// The counters of the runs on both sides of a step that moved, the surest and largest first.
 pub fn moved(before: &[BTreeMap<String, f64>], after: &[BTreeMap<String, f64>]) -> Vec<Moved> {
@@ -13,14 +13,13 @@ pub fn moved(before: &[BTreeMap<String, f64>], after: &[BTreeMap<String, f64>]) 
     stats::counters::moved(&before, &after)
 }
 
-/// Those of the runs at the last good and the first bad revision of a step, at its task count.
+/// Those of the runs nearest to a step on both sides, at its task count.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn of_step(pool: &Pool, step: &IncidentStep) -> Result<Vec<Moved>, Failure> {
-    let point = (step.curve, step.tasks);
-    let list = |revision| db::point::list_counters(pool, step.machine, point, revision);
-    Ok(moved(&list(step.good.revision).await?, &list(step.bad.revision).await?))
+    let before = db::point::list_counters(pool, step, StepSide::Before).await?;
+    Ok(moved(&before, &db::point::list_counters(pool, step, StepSide::After).await?))
 }
 
 /// How sure it is that a counter moved, in words.

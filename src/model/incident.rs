@@ -95,6 +95,15 @@ pub struct Headline {
     pub machine_name: String,
 }
 
+/// One of the two levels that a step lies between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepSide {
+    /// Up to the last good revision.
+    Before,
+    /// From the first bad revision on.
+    After,
+}
+
 /// A step with everything its page and its mail say of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IncidentStep {

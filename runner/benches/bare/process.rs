@@ -14,8 +14,11 @@ use super::{COMMON, Loop, Slot, files};
 /// Longest wait for the loops to receive CPU time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Starts the loop in this many tasks, waits for `warmup`, measures for `length`, prints operations
-/// per CPU-second, and ends.
+/// Wait between looks at whether every loop has begun.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// Starts the loop in this many tasks, waits until each has done its first operation and `warmup`
+/// more, measures for `length`, prints operations per CPU-second, and ends.
 ///
 /// # Errors
 /// What could not be had, or that the loops received no CPU time.
@@ -31,6 +34,10 @@ pub fn measure(
     COMMON.threads.store(mode == Mode::Thread, Relaxed);
     let places = cpus_of_tasks(&Topology::of_this_machine(), &Placement::Core, tasks as u32)?;
     let processes = start(twin, mode, slots, places)?;
+    let started = Instant::now();
+    while slots.iter().any(|slot| slot.ops.load(Relaxed) == 0) && started.elapsed() < PATIENCE {
+        std::thread::sleep(LOOK);
+    }
     std::thread::sleep(warmup);
     let before = reading(slots, &processes);
     let (began, mut after) = (Instant::now(), before);

@@ -8,8 +8,9 @@ use scalewatch_runner::harness::{self, Mode, Placement, PointPlan};
 use stats::Sample;
 use wire::{Outcome, Source};
 
+/// As a turn of `run --base --head` has them.
 const WINDOWS: u32 = 2;
-const WINDOW: Duration = Duration::from_millis(100);
+const WINDOW: Duration = Duration::from_millis(20);
 const TRIES: u32 = 10;
 /// Fewest pairs that comparisons can be drawn from.
 const LEAST_PAIRS: usize = 12;

@@ -70,7 +70,7 @@ pub fn ours(pool: &Pool, budget: Budget, shift: f64, even: bool) -> Drawn {
             base.push(one.clone());
             head.push(slowed(other, shift));
         }
-        let sides = Sides { history: History::OneBuild, ..Sides::new(1, base, head) };
+        let sides = Sides { history: History::OneBuild, paired: true, ..Sides::new(1, base, head) };
         judge(&[sides], Direction::Higher, &Policy::default()).points[0].verdict
     });
     tallied(verdicts)

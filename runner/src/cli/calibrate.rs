@@ -1,7 +1,7 @@
 //! `calibrate`: this machine's noise floors, by comparing what is the same.
 
 use super::machine::put_back_left_over;
-use super::run::{Points, progress_of};
+use super::run::{Points, Usual, progress_of};
 use super::{print, tell};
 use crate::agent::StateDir;
 use crate::clock;
@@ -33,7 +33,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let suite = args.points.suite(&args.workloads)?;
+    let suite = args.points.suite(&args.workloads, &Usual::ALONE)?;
     let state = StateDir::locate()?;
     put_back_left_over(&state)?;
     let mut known = Floors::load(state.path()?, clock::now())?;

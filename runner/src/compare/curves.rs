@@ -78,6 +78,8 @@ pub struct Cell {
 pub struct Run {
     /// Where it ran.
     pub environment: Environment,
+    /// The pair it was measured in, where two sides took turns.
+    pub pair: Option<usize>,
     /// One value a window, or one in all.
     pub values: Vec<f64>,
     /// What an operation cost.
@@ -104,7 +106,14 @@ pub struct Paired {
     pub unpaired: Vec<Unpaired>,
 }
 
-type Place<'a> = (&'a wire::Report, &'a wire::Point);
+/// A point of a run.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    report: &'a wire::Report,
+    pair: Option<usize>,
+    point: &'a wire::Point,
+}
+
 type Side<'a> = BTreeMap<Key, Vec<Place<'a>>>;
 
 /// Pairs the columns, the first of which is the base.
@@ -147,7 +156,7 @@ pub fn parameters_in_words(parameters: &BTreeMap<String, String>) -> String {
 
 fn index<'a>(column: &'a Column, dropped: &BTreeSet<&String>) -> Side<'a> {
     let mut side = Side::new();
-    for report in &column.reports {
+    for (report, &pair) in column.reports.iter().zip(&column.pairs) {
         for point in &report.points {
             let kept = point.parameters.iter().filter(|(name, _)| !dropped.contains(name));
             let key = Key {
@@ -157,7 +166,7 @@ fn index<'a>(column: &'a Column, dropped: &BTreeSet<&String>) -> Side<'a> {
                 machine: report.machine.id.clone(),
                 version: point.version,
             };
-            side.entry(key).or_default().push((report, point));
+            side.entry(key).or_default().push(Place { report, pair, point });
         }
     }
     side
@@ -202,13 +211,14 @@ fn missing(key: &Key, sides: &[Side<'_>], columns: &[Column], at: usize) -> Unpa
 }
 
 fn machine_name(key: &Key, side: &Side<'_>) -> String {
-    let machine = side.get(key).and_then(|places| places.first()).map(|(r, _)| &r.machine);
+    let machine =
+        side.get(key).and_then(|places| places.first()).map(|place| &place.report.machine);
     machine.map_or_else(|| key.machine.clone(), |m| format!("{} ({:.10})", m.name, m.id))
 }
 
 /// The metrics of each point that has values.
 fn measured<'a>(places: &[Place<'a>]) -> impl Iterator<Item = &'a [wire::Metric]> {
-    places.iter().map(|(_, point)| point.outcome.metrics()).filter(|metrics| !metrics.is_empty())
+    places.iter().map(|place| place.point.outcome.metrics()).filter(|metrics| !metrics.is_empty())
 }
 
 fn pair_metrics(key: &Key, sides: &[Side<'_>], wanted: &Metrics, paired: &mut Paired) {
@@ -256,10 +266,11 @@ fn pair_metrics(key: &Key, sides: &[Side<'_>], wanted: &Metrics, paired: &mut Pa
 
 fn curve(key: &Key, places: &[&Vec<Place<'_>>], name: &str, primary: bool) -> Option<Curve> {
     let all = || places.iter().flat_map(|side| side.iter());
-    let metric = all().find_map(|place| metric_of(place.1, name))?;
+    let metric = all().find_map(|place| metric_of(place.point, name))?;
     let tasks: BTreeSet<u32> = all()
-        .filter(|(_, point)| metric_of(point, name).is_some() || failure_of(point).is_some())
-        .map(|(_, point)| point.tasks)
+        .map(|place| place.point)
+        .filter(|point| metric_of(point, name).is_some() || failure_of(point).is_some())
+        .map(|point| point.tasks)
         .collect();
     let points = tasks
         .into_iter()
@@ -268,7 +279,8 @@ fn curve(key: &Key, places: &[&Vec<Place<'_>>], name: &str, primary: bool) -> Op
             cells: places.iter().map(|side| cell(side, tasks, name)).collect(),
         })
         .collect();
-    let machine_name = all().next().map_or_else(String::new, |(r, _)| r.machine.name.clone());
+    let machine_name =
+        all().next().map_or_else(String::new, |place| place.report.machine.name.clone());
     Some(Curve {
         key: key.clone(),
         machine_name,
@@ -282,7 +294,7 @@ fn curve(key: &Key, places: &[&Vec<Place<'_>>], name: &str, primary: bool) -> Op
 
 fn cell(side: &[Place<'_>], tasks: u32, name: &str) -> Cell {
     let mut cell = Cell::default();
-    for (report, point) in side.iter().filter(|(_, point)| point.tasks == tasks) {
+    for Place { report, pair, point } in side.iter().filter(|place| place.point.tasks == tasks) {
         match &point.outcome {
             Outcome::Failed(failure) => cell.failures.push(failure.detail.clone()),
             outcome => {
@@ -293,7 +305,7 @@ fn cell(side: &[Place<'_>], tasks: u32, name: &str) -> Cell {
                         _ => BTreeMap::new(),
                     };
                     let environment = report.environment.clone();
-                    cell.runs.push(Run { environment, values, counters });
+                    cell.runs.push(Run { environment, pair: *pair, values, counters });
                 }
             }
         }

@@ -38,6 +38,8 @@ pub struct Column {
     pub given: BTreeMap<String, String>,
     /// The runs.
     pub reports: Vec<Report>,
+    /// For each run the pair it was measured in, of a base and a head that took turns.
+    pub pairs: Vec<Option<usize>>,
 }
 
 /// What a file holds.
@@ -171,26 +173,43 @@ fn by_file(files: Vec<(String, Vec<Report>)>) -> Vec<Column> {
             },
             given: BTreeMap::new(),
             reports: reports.clone(),
+            pairs: vec![None; reports.len()],
         })
         .collect()
 }
 
 fn by_side(lines: Vec<SidedReport>) -> anyhow::Result<Vec<Column>> {
     let mut columns = Vec::new();
+    let pairs = pairs(&lines);
     for (side, name) in [(Side::Base, "base"), (Side::Head, "head")] {
-        let of_side: Vec<&SidedReport> = lines.iter().filter(|line| line.side == side).collect();
-        let Some(first) = of_side.first() else { bail!("the paired run has no {name} report") };
+        let of_side: Vec<(&SidedReport, Option<usize>)> =
+            lines.iter().zip(pairs.iter().copied()).filter(|(line, _)| line.side == side).collect();
+        let Some((first, _)) = of_side.first() else {
+            bail!("the paired run has no {name} report")
+        };
         ensure!(
-            of_side.iter().all(|line| line.given == first.given),
+            of_side.iter().all(|(line, _)| line.given == first.given),
             "the {name} reports were made with different parameters"
         );
         columns.push(Column {
             name: name.into(),
             given: first.given.clone(),
-            reports: of_side.iter().map(|line| line.report.clone()).collect(),
+            reports: of_side.iter().map(|(line, _)| line.report.clone()).collect(),
+            pairs: of_side.iter().map(|(_, pair)| *pair).collect(),
         });
     }
     Ok(columns)
+}
+
+/// The pair of each line: a base is written before its head.
+fn pairs(lines: &[SidedReport]) -> Vec<Option<usize>> {
+    let mut pairs = vec![None; lines.len()];
+    for i in 1..lines.len() {
+        if (lines[i - 1].side, lines[i].side) == (Side::Base, Side::Head) {
+            (pairs[i - 1], pairs[i]) = (Some(i), Some(i));
+        }
+    }
+    pairs
 }
 
 fn one_revision(column: &Column) -> anyhow::Result<()> {

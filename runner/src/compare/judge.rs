@@ -145,6 +145,7 @@ fn one_side(curve: &Curve, column: usize, noise_floor: f64, options: &Options) -
             head: values(&point.cells[column], keep),
             noise_floor,
             history: options.earlier.history(curve, (column, point.tasks), judged_in),
+            paired: took_turns(&point.cells[0], &point.cells[column], keep),
         })
         .collect();
     let direction = direction(curve.direction);
@@ -202,6 +203,14 @@ fn beside(sides: &Sides, direction: stats::Direction) -> Beside {
 
 fn values(cell: &Cell, keep: impl Fn(&Run) -> bool) -> Vec<Vec<f64>> {
     cell.runs.iter().filter(|run| keep(run)).map(|run| run.values.clone()).collect()
+}
+
+/// Whether every run of one side has its counterpart on the other, in the same order.
+fn took_turns(base: &Cell, head: &Cell, keep: impl Fn(&Run) -> bool) -> bool {
+    let pairs = |cell: &Cell| -> Option<Vec<usize>> {
+        cell.runs.iter().filter(|run| keep(run)).map(|run| run.pair).collect()
+    };
+    pairs(base).is_some_and(|base| pairs(head).is_some_and(|head| base == head))
 }
 
 fn runs(curve: &Curve, column: usize) -> impl Iterator<Item = &Run> {

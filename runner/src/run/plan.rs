@@ -33,6 +33,8 @@ pub struct Suite {
     pub windows: u32,
     /// Length of a window.
     pub window: Duration,
+    /// Whether windows are as many times longer as tasks share a CPU, so that each task has its turn.
+    pub stretch: bool,
     /// Directory on the file system under test.
     pub dir: PathBuf,
 }
@@ -79,9 +81,12 @@ impl Suite {
         Ok(points)
     }
 
-    /// Time that measuring takes at least, without set-up.
-    pub fn duration(&self, points: usize) -> Duration {
-        self.window * (self.warmup_windows + self.windows) * points as u32
+    fn window_of(&self, tasks: u32) -> Duration {
+        if !self.stretch {
+            return self.window;
+        }
+        let cpus = Topology::of_this_machine().allowed.len().max(1) as u32;
+        self.window * tasks.div_ceil(cpus)
     }
 
     /// The modes asked for that the workload runs in; one at least.
@@ -109,7 +114,7 @@ impl Suite {
             placement: self.placement.clone(),
             warmup_windows: self.warmup_windows,
             windows: self.windows,
-            window: self.window,
+            window: self.window_of(tasks),
             dir: self.dir.clone(),
         }
     }
@@ -174,6 +179,7 @@ mod tests {
             warmup_windows: 1,
             windows: 3,
             window: Duration::from_millis(10),
+            stretch: false,
             dir: ".".into(),
         }
     }
@@ -195,7 +201,11 @@ mod tests {
         assert_eq!(points[1].tasks, 2);
         assert_eq!(points[2].mode, Mode::Thread);
         assert_eq!(points[4].parameters["layout"], "same-file");
-        assert_eq!(asked.duration(points.len()), Duration::from_millis(8 * 4 * 10));
+        assert!(points.iter().all(|point| point.window == Duration::from_millis(10)));
+        let shared = Suite { stretch: true, tasks: vec![1, 4096], ..asked }.points().unwrap();
+        assert_eq!(shared[0].window, Duration::from_millis(10));
+        let cpus = Topology::of_this_machine().allowed.len() as u32;
+        assert_eq!(shared[1].window, Duration::from_millis(10) * 4096_u32.div_ceil(cpus));
     }
 
     #[test]

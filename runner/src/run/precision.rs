@@ -22,15 +22,16 @@ pub struct PairedPoint {
 }
 
 impl PairedPoint {
-    /// Adds one run of each side, by the metric people look at first; failed ones give no values.
+    /// Adds a pair, by the metric people look at first; one with a failed side gives no values.
     pub fn add(&mut self, base: &Point, head: &Point) {
-        for (runs, point) in [(&mut self.base, base), (&mut self.head, head)] {
-            if let Outcome::Measured(measured) = &point.outcome {
-                let metric = &measured.metrics[0];
-                self.direction = Some(metric.direction);
-                runs.push(measured.values(metric));
-            }
-        }
+        let (Outcome::Measured(base), Outcome::Measured(head)) = (&base.outcome, &head.outcome)
+        else {
+            return;
+        };
+        let metric = &base.metrics[0];
+        self.direction = Some(metric.direction);
+        self.base.push(base.values(metric));
+        self.head.push(head.values(&head.metrics[0]));
     }
 
     /// Half the width of the 95 % interval of head ÷ base, relative to its middle.
@@ -40,7 +41,7 @@ impl PairedPoint {
             Direction::Lower => stats::Direction::Lower,
         };
         let (base, head) = (self.base.clone(), self.head.clone());
-        let sides = Sides { history: History::OneBuild, ..Sides::new(1, base, head) };
+        let sides = Sides { history: History::OneBuild, paired: true, ..Sides::new(1, base, head) };
         let judged = stats::two_sides::judge(&[sides], direction, &Policy::default());
         let (low, high) = judged.points[0].interval_95?;
         Some((high - low) / (high + low))
@@ -86,12 +87,13 @@ mod tests {
     use super::*;
 
     fn pairs(n: usize, noise: f64) -> PairedPoint {
-        let runs = |level: f64| -> Vec<Vec<f64>> {
-            (0..n).map(|i| vec![level * (1.0 + noise * (i % 3) as f64); 3]).collect()
+        // What falls on both sides of a pair alike is no noise.
+        let runs = |level: f64, shift: usize| -> Vec<Vec<f64>> {
+            (0..n).map(|i| vec![level * (1.0 + noise * ((i + shift) % 3) as f64); 3]).collect()
         };
         PairedPoint {
-            base: runs(100.0),
-            head: runs(110.0),
+            base: runs(100.0, 0),
+            head: runs(110.0, 1),
             direction: Some(Direction::Higher),
             spent: Duration::from_secs(9),
         }

@@ -4,6 +4,7 @@
 //! runs, with 20 earlier builds and without.
 //!
 //! `BENCH_CURVES` sets the number of curves without a change [4000]; those with one are a fifth.
+//! `BENCH_SEED` is the seed of the first shape [1000]; the others follow.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -33,12 +34,23 @@ const OTHERS: [(&str, PointRule); 5] = [
 ];
 
 fn main() {
-    let curves = std::env::var("BENCH_CURVES").ok().and_then(|n| n.parse().ok()).unwrap_or(4000);
-    println!("{curves} curves without a change, {} with each; shapes: {SHAPES:?}", curves / 5);
+    let (curves, seed) = (effort("BENCH_CURVES", 4000), effort("BENCH_SEED", 1000));
+    println!(
+        "{curves} curves without a change, {} with each; seed {seed}; shapes: {SHAPES:?}",
+        curves / 5
+    );
     for points in [1, 8] {
         for build_sd in [0.0, 1.0] {
-            table(points, build_sd, curves);
+            table(points, build_sd, curves as usize, seed);
         }
+    }
+}
+
+/// A number from the environment.
+fn effort(name: &str, usual: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}: {text:?} is no number")),
+        Err(_) => usual,
     }
 }
 
@@ -53,7 +65,7 @@ struct Counts {
 /// Ours with history; ours alone, named or confirmed; then the others.
 type Row = [Counts; 3 + OTHERS.len()];
 
-fn table(points: u32, build_sd: f64, curves: usize) {
+fn table(points: u32, build_sd: f64, curves: usize, first_seed: u64) {
     println!("\n{points} points, deviation between builds {build_sd} times that of runs");
     println!(
         "{:<30}{:<34}{:<34}{:<34}{:<34}{:<34}",
@@ -67,10 +79,10 @@ fn table(points: u32, build_sd: f64, curves: usize) {
     let runs = |ratio: f64, curves: usize| -> Vec<Row> {
         SHAPES
             .iter()
-            .enumerate()
-            .map(|(seed, &shape)| {
+            .zip(first_seed..)
+            .map(|(&shape, seed)| {
                 let setting = Setting { shape, build_sd, runs: 5, points, history: EARLIER_BUILDS };
-                count(setting, ratio, curves, 1000 + seed as u64)
+                count(setting, ratio, curves, seed)
             })
             .collect()
     };

@@ -1,6 +1,7 @@
 //! Verdicts, words and evidence of the two-sided judgement, degenerate data included.
 
 use proptest::prelude::*;
+use scalewatch_stats::random::Random;
 use scalewatch_stats::two_sides::{CurveJudgement, History, Policy, Sides, judge};
 use scalewatch_stats::{Direction, Verdict};
 
@@ -241,6 +242,60 @@ fn what_is_one_build_needs_no_history() {
     assert!(!same.points[0].unconfirmed);
     let floor = judged(&[Sides { noise_floor: 0.003, ..small }]);
     assert!(!floor.points[0].unconfirmed, "a measured floor tells how builds differ");
+}
+
+/// Runs of two sides in turns on a machine whose speed wanders by a tenth, each off by `noise`.
+fn in_turns(random: &mut Random, pairs: usize, noise: f64, ratio: f64) -> Sides {
+    let mut speed = 100.0;
+    let (mut base, mut head) = (Vec::new(), Vec::new());
+    for _ in 0..pairs {
+        speed *= (0.1 * random.normal()).exp();
+        let mut run = |level: f64| vec![speed * level * (1.0 + noise * random.normal())];
+        base.push(run(1.0));
+        head.push(run(ratio));
+    }
+    Sides { history: History::OneBuild, paired: true, ..Sides::new(1, base, head) }
+}
+
+#[test]
+fn sides_that_took_turns_are_compared_in_pairs_whatever_the_machine_did() {
+    let mut random = Random::new(3);
+    for pairs in [6, 40] {
+        let sides = in_turns(&mut random, pairs, 0.002, 1.02);
+        let apart = Sides { paired: false, ..sides.clone() };
+        assert_ne!(judged(&[apart]).points[0].verdict, Verdict::Improvement, "{pairs}");
+        let point = &judged(&[sides]).points[0];
+        assert_eq!(point.verdict, Verdict::Improvement, "{pairs}");
+        let (ratio, low, high) = point.ratio.expect("positive values");
+        assert!((1.015..1.025).contains(&ratio) && low > 1.0 && high < 1.04, "{point:?}");
+        assert!(point.evidence.notes.iter().any(|note| note.contains("took turns")));
+    }
+}
+
+#[test]
+fn pairs_of_equal_sides_are_called_as_seldom_as_the_policy_says() {
+    let mut random = Random::new(4);
+    for pairs in [4, 8, 30] {
+        let called = (0..3000)
+            .filter(|_| {
+                let sides = in_turns(&mut random, pairs, 0.02, 1.0);
+                judged(&[sides]).points[0].verdict.is_change()
+            })
+            .count();
+        assert!(called <= 45, "{called} of 3000 at {pairs} pairs: more than 1.5 %");
+    }
+}
+
+#[test]
+fn sides_that_are_not_whole_pairs_are_compared_as_two_samples() {
+    let mut random = Random::new(5);
+    let mut sides = in_turns(&mut random, 8, 0.002, 1.0);
+    sides.head.pop();
+    let whole = Sides { paired: false, ..sides.clone() };
+    assert_eq!(judged(std::slice::from_ref(&sides)), judged(&[whole]));
+    sides.head.push(Vec::new());
+    let notes = &judged(&[sides]).points[0].evidence.notes;
+    assert!(!notes.iter().any(|note| note.contains("took turns")), "{notes:?}");
 }
 
 #[test]

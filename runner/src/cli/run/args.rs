@@ -66,15 +66,16 @@ pub struct Points {
     /// A parameter that takes several values, each a curve of its own
     #[arg(long, value_name = "KEY=V1,V2", value_parser = values::sweep)]
     param_sweep: Vec<(String, Vec<String>)>,
-    /// Windows measured at each point
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    windows: u32,
-    /// Length of a window, e.g. 250ms or 1s
-    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = values::duration)]
-    window: Duration,
-    /// Windows thrown away first at each point
-    #[arg(long, default_value_t = 6, value_name = "N")]
-    warmup: u32,
+    /// Windows measured at each point [default: 10, or 2 a turn where two sides take turns]
+    #[arg(long, value_name = "N")]
+    windows: Option<u32>,
+    /// Length of a window, e.g. 250ms or 1s [default: 1s; where two sides take turns 20ms, as many
+    /// times longer as tasks share a CPU]
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    window: Option<Duration>,
+    /// Windows thrown away first at each point [default: 6, or 1 a turn]
+    #[arg(long, value_name = "N")]
+    warmup: Option<u32>,
     /// Where tasks run: `core` (one a core), `spread` (the same, packages and caches in turn), `pu`
     /// (one a hardware thread), `none`, or `list:0,2`
     #[arg(long, default_value = "core", value_parser = values::placement)]
@@ -86,6 +87,24 @@ pub struct Points {
     /// Seed of the order of points
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+/// How long a point is measured where the command line does not say.
+pub struct Usual {
+    windows: u32,
+    window: Duration,
+    warmup: u32,
+    /// See [`Suite::stretch`].
+    stretch: bool,
+}
+
+impl Usual {
+    /// By itself.
+    pub const ALONE: Usual =
+        Usual { windows: 10, window: Duration::from_secs(1), warmup: 6, stretch: false };
+    /// One turn of two sides. Short: what drifts between the turns of a pair is not taken out.
+    pub const TURNS: Usual =
+        Usual { windows: 2, window: Duration::from_millis(20), warmup: 1, stretch: true };
 }
 
 #[derive(clap::Args)]
@@ -108,8 +127,8 @@ pub struct SidesArgs {
     /// Directory of the head
     #[arg(long, value_name = "PATH", requires = "base_dir")]
     head_dir: Option<PathBuf>,
-    /// Runs of each side, at least where --until is given
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Turns of each side, at least where --until is given
+    #[arg(long, default_value_t = 12, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub pairs: u32,
     /// Judge every metric, not only the first of each workload
     #[arg(long)]
@@ -194,7 +213,7 @@ impl Points {
     ///
     /// # Errors
     /// Names the argument that is wrong.
-    pub fn suite(&self, workloads: &[String]) -> anyhow::Result<Suite> {
+    pub fn suite(&self, workloads: &[String], usual: &Usual) -> anyhow::Result<Suite> {
         let max = hardware_threads();
         let mut parameters = BTreeMap::new();
         for (key, value) in &self.parameters {
@@ -215,9 +234,10 @@ impl Points {
                 None => tasks::usual(max),
             },
             placement: self.placement.clone(),
-            warmup_windows: self.warmup,
-            windows: self.windows,
-            window: self.window,
+            warmup_windows: self.warmup.unwrap_or(usual.warmup),
+            windows: self.windows.unwrap_or(usual.windows),
+            window: self.window.unwrap_or(usual.window),
+            stretch: usual.stretch && self.window.is_none(),
             dir: match &self.dir {
                 Some(dir) => dir.clone(),
                 None => wis::usual_dir(workloads)?.to_owned(),
@@ -237,7 +257,8 @@ impl Args {
     /// # Errors
     /// Names the argument that is wrong.
     pub fn suite(&self) -> anyhow::Result<Suite> {
-        let mut suite = self.points.suite(&self.workloads)?;
+        let usual = if self.two_sides()?.is_some() { &Usual::TURNS } else { &Usual::ALONE };
+        let mut suite = self.points.suite(&self.workloads, usual)?;
         if self.output.wis_csv.is_some() {
             suite.modes = vec![Mode::Process, Mode::Thread];
             if self.points.tasks.is_none() {

@@ -34,7 +34,7 @@ use crate::run::reports::Maker;
 use crate::run::sides::{SideSpec, Sides};
 use crate::show::figures::counted;
 use args::Output;
-pub use args::{Args, Points};
+pub use args::{Args, Points, Usual};
 
 /// What a run gave.
 #[derive(Default)]

@@ -6,11 +6,13 @@
 mod bootstrap;
 mod mean;
 mod median;
+mod pairs;
 mod shift;
 
 pub use bootstrap::{bootstrap, ratio_of_medians};
 pub use mean::{Welch, student, welch};
 pub use median::median_interval;
+pub use pairs::signed_rank;
 pub use shift::{Shift, hodges_lehmann};
 
 /// A two-sided interval.

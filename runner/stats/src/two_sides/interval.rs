@@ -1,9 +1,9 @@
 //! The interval of a point's shift, on the scale of its units.
 
 use super::builds::Builds;
-use super::units::{Unit, Units, pooled_sd};
+use super::units::{Unit, Units};
 use super::{BETWEEN_TO_WITHIN, LEAN_BELOW_DF};
-use crate::interval::hodges_lehmann;
+use crate::interval::{Shift, hodges_lehmann, signed_rank};
 use crate::{Sample, order, robust, special, summary, words};
 
 /// A run further than this many robust deviations from its side's median is wild: it would carry
@@ -25,6 +25,8 @@ pub(super) enum Method {
     Builds(Builds),
     /// Inverts the Mann–Whitney test: no assumption on the noise, needs enough runs.
     Rank,
+    /// Inverts the signed-rank test of runs that took turns; needs enough pairs.
+    SignedRank,
     /// Shift ± Student's t · error.
     Student { shift: f64, error: f64, df: f64, of: &'static str },
 }
@@ -48,6 +50,11 @@ impl Estimate {
         self.shift.abs() - self.nearer()
     }
 
+    fn of(found: Shift) -> Option<Estimate> {
+        let interval = found.interval?;
+        Some(Estimate { shift: found.shift, low: interval.low, high: interval.high })
+    }
+
     fn around(shift: f64, half: f64) -> Estimate {
         Estimate { shift, low: shift - half, high: shift + half }
     }
@@ -60,22 +67,27 @@ pub(super) const fn level(units: &Units, alpha: f64) -> f64 {
 }
 
 impl Method {
-    /// Rank where the smallest p it can give, 2 / C(n + m, n), is twenty times below alpha, for
-    /// with fewer runs hardly any interval of it would be narrower than everything; or below alpha
-    /// where a run is wild. None when the numbers overflow.
+    /// A rank test where the smallest p it can give, 2 / C(n + m, n) or of n pairs 2 / 2ⁿ, is twenty
+    /// times below alpha, for with fewer runs hardly any interval of it would be narrower than
+    /// everything; or below alpha where a run is wild. None when the numbers overflow.
     pub fn choose(units: &Units, alpha: f64, typical: Option<f64>) -> Option<Method> {
         if let Some(builds) = units.builds {
             return Some(Method::Builds(builds));
         }
         let (n, m) = (units.base.len() as f64, units.head.len() as f64);
-        let ln_ways = special::ln_gamma(n + m + 1.0)
-            - special::ln_gamma(n + 1.0)
-            - special::ln_gamma(m + 1.0);
+        let ln_ways = match &units.pairs {
+            Some(pairs) => pairs.len() as f64 * 2f64.ln(),
+            None => {
+                special::ln_gamma(n + m + 1.0)
+                    - special::ln_gamma(n + 1.0)
+                    - special::ln_gamma(m + 1.0)
+            }
+        };
         let ln_least = 2f64.ln() - ln_ways;
         let enough = ln_least < (alpha / 20.0).ln();
         let possible = ln_least < (SPENT * alpha).ln();
         if units.unit == Unit::Run && (enough || (possible && has_wild_run(units))) {
-            return Some(Method::Rank);
+            return Some(if units.pairs.is_some() { Method::SignedRank } else { Method::Rank });
         }
         let (base, head) = (Sample::new(&units.base)?, Sample::new(&units.head)?);
         let (error, df, of) = error(units, typical)?;
@@ -95,9 +107,10 @@ impl Method {
             }
             Method::Rank => {
                 let (base, head) = (Sample::new(&units.base)?, Sample::new(&units.head)?);
-                let found = hodges_lehmann(base, head, level);
-                let interval = found.interval?;
-                Estimate { shift: found.shift, low: interval.low, high: interval.high }
+                Estimate::of(hodges_lehmann(base, head, level))?
+            }
+            Method::SignedRank => {
+                Estimate::of(signed_rank(Sample::new(units.pairs.as_ref()?)?, level))?
             }
         };
         [found.shift, found.low, found.high].iter().all(|v| v.is_finite()).then_some(found)
@@ -122,6 +135,7 @@ impl Method {
         match self {
             Method::Builds(_) => "interval: Student's t, scale of the builds",
             Method::Rank => "interval: inverted Mann–Whitney test",
+            Method::SignedRank => "interval: inverted signed-rank test of the pairs",
             Method::Student { .. } => "interval: Student's t, pooled deviation",
         }
     }
@@ -129,7 +143,11 @@ impl Method {
 
 fn has_wild_run(units: &Units) -> bool {
     let mut distances = Vec::with_capacity(units.base.len() + units.head.len());
-    for side in [&units.base, &units.head] {
+    let sides = match &units.pairs {
+        Some(pairs) => vec![pairs],
+        None => vec![&units.base, &units.head],
+    };
+    for side in sides {
         let middle = order::median(side).unwrap_or(0.0);
         distances.extend(side.iter().map(|v| (v - middle).abs()));
     }
@@ -143,7 +161,7 @@ fn has_wild_run(units: &Units) -> bool {
 /// df·sd²) / (2 + df)), typical being the curve's. Samples: widened by the variation between builds
 /// that a single build cannot show, and never less than what the runs show.
 fn error(units: &Units, typical: Option<f64>) -> Option<(f64, f64, &'static str)> {
-    let (own, df) = pooled_sd(&units.base, &units.head)?;
+    let (own, df) = units.deviation()?;
     let lean = |typical: f64| ((2.0 * typical.powi(2) + df * own.powi(2)) / (2.0 + df)).sqrt();
     let sd = match typical {
         Some(typical) if df < LEAN_BELOW_DF && units.unit == Unit::Run => own.max(lean(typical)),
@@ -154,6 +172,7 @@ fn error(units: &Units, typical: Option<f64>) -> Option<(f64, f64, &'static str)
         Unit::Run if units.within_error > seen => {
             (units.within_error, "of the samples within runs, more than the runs differ by")
         }
+        Unit::Run if units.pairs.is_some() => (seen, "of the pairs"),
         Unit::Run => (seen, "of the runs"),
         Unit::Sample => {
             let widened = seen * (1.0 + BETWEEN_TO_WITHIN * BETWEEN_TO_WITHIN).sqrt();

@@ -5,7 +5,8 @@
 //! larger of what builds differ by and what their runs allow, within ÷ √runs. Without them only the
 //! runs of the two sides are there: the unit is the run when both sides have three or more, else
 //! the sample, widened for the variation that was not seen; and a change that builds of one code
-//! might show as well is named *unconfirmed*.
+//! might show as well is named *unconfirmed*. Runs of two sides that took turns are compared in
+//! pairs: their differences know nothing of the machine's drift.
 //!
 //! A change is named when the interval at the level corrected for the curve (Bonferroni: alpha ÷
 //! points that have data) excludes no change, and the change exceeds both the noise floor and the
@@ -63,12 +64,17 @@ pub struct Sides {
     pub noise_floor: f64,
     /// Earlier builds.
     pub history: History,
+    /// Whether run i of the base and run i of the head were measured in turn: what drifts on the
+    /// machine falls on both alike, and their difference does not show it. Counts only where both
+    /// have the same number of runs, none of them empty.
+    pub paired: bool,
 }
 
 impl Sides {
     /// Two sides of which nothing else is known.
     pub const fn new(tasks: u32, base: Runs, head: Runs) -> Sides {
-        Sides { tasks, base, head, noise_floor: 0.0, history: History::Builds(Vec::new()) }
+        let history = History::Builds(Vec::new());
+        Sides { tasks, base, head, noise_floor: 0.0, history, paired: false }
     }
 }
 

@@ -153,10 +153,15 @@ impl Found {
     }
 
     /// One wild run can carry a mean but no median: the resampled ratio of medians must lie on the
-    /// same side of 1. Where there is no ratio, the medians themselves must.
+    /// same side of 1. Where there is no ratio, the medians themselves must, and of pairs the median
+    /// of their differences.
     fn medians_agree(&self, sides: &Sides, evidence: &mut Evidence, seed: u64) -> bool {
         let up = self.wide.shift > 0.0;
         let relation = if up { ">" } else { "<" };
+        if let Some(pairs) = &self.units.pairs {
+            let median = crate::order::median(pairs).unwrap_or(f64::NAN);
+            return evidence.require("median difference of the pairs", median, relation, 0.0);
+        }
         let filled = |runs: &[Vec<f64>]| -> Vec<Vec<f64>> {
             runs.iter().filter(|r| !r.is_empty()).cloned().collect()
         };

@@ -24,6 +24,18 @@ pub(super) struct Units {
     pub between_error: Option<f64>,
     /// What earlier builds tell; none with too few of them.
     pub builds: Option<Builds>,
+    /// head − base of each pair of runs that were measured in turn; none where they were not.
+    pub pairs: Option<Vec<f64>>,
+}
+
+impl Units {
+    /// Deviation of what is counted on one side, and its degrees of freedom; none where both sides
+    /// have one value. Of pairs, that of their differences ÷ √2.
+    pub fn deviation(&self) -> Option<(f64, f64)> {
+        let Some(pairs) = &self.pairs else { return pooled_sd(&self.base, &self.head) };
+        let sd = summary::sd(Sample::new(pairs)?)?;
+        Some((sd / 2f64.sqrt(), pairs.len() as f64 - 1.0))
+    }
 }
 
 /// A point ready to be judged, or the verdict that it cannot be.
@@ -79,7 +91,15 @@ pub(super) fn prepare(sides: &Sides) -> Prepared {
     }
     prepared.notes.push(basis(unit, &base, &head));
     match on_scale(unit, (&base, &head), (b, h), &history) {
-        Some(units) => prepared.units = Some(units),
+        Some(mut units) => {
+            let whole = base.len() == sides.base.len() && head.len() == sides.head.len();
+            if sides.paired && whole && unit == Unit::Run && base.len() == head.len() {
+                let pairs = units.base.iter().zip(&units.head);
+                units.pairs = Some(pairs.map(|(base, head)| head - base).collect());
+                prepared.notes.push("the sides took turns: each pair of runs is compared".into());
+            }
+            prepared.units = Some(units);
+        }
         None => {
             prepared.notes.push("differences of these values overflow".to_owned());
             prepared.refusal = Verdict::NotComparable;
@@ -136,7 +156,17 @@ fn on_scale(
     let history: Vec<Vec<f64>> = history.iter().map(|b| to_scale(b, logarithmic)).collect();
     let builds = Builds::learn(&history, &base, &head);
     let sound = within_error.is_finite() && between_error.is_none_or(f64::is_finite);
-    sound.then_some(Units { unit, base, head, logarithmic, within_error, between_error, builds })
+    let pairs = None;
+    sound.then_some(Units {
+        unit,
+        base,
+        head,
+        logarithmic,
+        within_error,
+        between_error,
+        builds,
+        pairs,
+    })
 }
 
 fn to_scale(values: &[f64], logarithmic: bool) -> Vec<f64> {
@@ -177,7 +207,7 @@ pub(super) fn typical_sd(points: &[Prepared]) -> Option<f64> {
         .iter()
         .filter_map(|p| p.units.as_ref())
         .filter(|u| u.unit == Unit::Run && u.logarithmic)
-        .filter_map(|u| pooled_sd(&u.base, &u.head).map(|(sd, _)| sd))
+        .filter_map(|u| u.deviation().map(|(sd, _)| sd))
         .collect();
     (deviations.len() >= 3).then(|| order::median_in_place(&mut deviations)).flatten()
 }
