@@ -74,7 +74,7 @@ fn effort(name: &str, usual: u64) -> anyhow::Result<u64> {
 
 /// Two of them warm either side up, two are measured.
 fn window() -> anyhow::Result<Duration> {
-    Ok(Duration::from_millis(effort("BENCH_WINDOW_MS", 10)?))
+    Ok(Duration::from_millis(effort("BENCH_WINDOW_MS", 20)?))
 }
 
 fn compare_all(part: &str) -> anyhow::Result<()> {

@@ -77,7 +77,7 @@ async fn an_incident_shows_what_moved_with_it(pool: Pool) {
         &shown,
         &[
             "What moved with it: fallocate/append-truncate on box-a",
-            "perf.instructions 1500 2400 +60.0 %",
+            "perf.instructions 1500 2400 +60.0 % told apart",
         ],
     );
     assert!(!shown.text.contains("rusage.system_ns"), "it did not move");
