@@ -33,6 +33,7 @@ mod params;
 pub mod problem;
 mod project_compare;
 mod projects;
+mod quality;
 mod run;
 mod run_rows;
 mod runs;
@@ -90,6 +91,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(incidents::show))
         .routes(routes!(why::incident))
         .routes(routes!(incidents::decide))
+        .routes(routes!(quality::read))
         .routes(routes!(project_compare::show))
         .routes(routes!(jobs::list, jobs::create))
         .routes(routes!(agents::claim))

@@ -20,6 +20,7 @@ pub mod pages_machine;
 pub mod person;
 pub mod point;
 pub mod project;
+pub mod quality;
 pub mod rate;
 pub mod revision;
 pub mod role;

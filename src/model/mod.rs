@@ -12,6 +12,7 @@ pub mod outbox;
 pub mod overview;
 pub mod person;
 pub mod profile;
+pub mod quality;
 pub mod range;
 pub mod revision;
 pub mod run;

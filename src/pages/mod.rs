@@ -28,6 +28,7 @@ pub mod overview;
 pub mod people;
 pub mod profile;
 pub mod project_compare;
+pub mod quality;
 pub mod revision;
 pub mod run;
 pub mod search;
@@ -59,6 +60,7 @@ pub fn router() -> Router<App> {
         .route("/curves", get(curves::list))
         .route("/curves/{id}", get(curve::show))
         .route("/compare", get(compare::show))
+        .route("/alert-quality", get(quality::show))
         .route("/incidents", get(incidents::list))
         .route("/incidents/{id}", get(incident::show).post(triage::decide))
         .route("/incidents/{id}/why", get(why::show))

@@ -116,9 +116,15 @@ fn asked(path: &str, hidden: &Hidden) -> Option<(Vec<String>, bool)> {
     let Hidden { machine, run, curve, series, incident, revision, job } = hidden;
     let sides = format!("curve={curve}&base={}&head={}", commit(6), commit(7));
     let (whole, own): (Vec<String>, bool) = match path {
-        "/" | "/api" | "/incidents" | "/curves" | "/health" | "/login" | "/account" => {
-            (vec![path.into()], false)
-        }
+        "/"
+        | "/api"
+        | "/alert-quality"
+        | "/api/v1/alert-quality"
+        | "/incidents"
+        | "/curves"
+        | "/health"
+        | "/login"
+        | "/account" => (vec![path.into()], false),
         "/api/v1/openapi.json" | "/welcome" | "/admin" | "/admin/audit" => {
             (vec![path.into()], false)
         }

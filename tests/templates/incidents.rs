@@ -5,6 +5,7 @@ use scalewatch::pages::evidence::{CounterRow, StepEvidence};
 use scalewatch::pages::incident::{CommitRow, EventRow, IncidentView};
 use scalewatch::pages::incidents::IncidentsView;
 use scalewatch::pages::moved::{MovedGroup, MovedRow};
+use scalewatch::pages::quality::{QualityRow, QualityTable, QualityView};
 use scalewatch::pages::triage::{May, TriageForm, Way};
 use scalewatch::pages::view::{StateChoice, Value};
 use scalewatch::pages::why::{Neighbour, StepView, WhyView};
@@ -19,6 +20,28 @@ impl Sample<'_> {
             layout: self.layout(),
             choices: self.many(choice),
             incidents: self.incident_rows(),
+        }
+    }
+
+    pub(super) fn quality(self) -> QualityView {
+        let row = |_| QualityRow {
+            name: self.text(),
+            real: 8,
+            false_alarms: 2,
+            open: 1,
+            precision: "80 % (49 to 94 %)".into(),
+        };
+        let table = QualityTable {
+            id: "machine",
+            title: "By machine",
+            of: "machine",
+            rows: self.many(row),
+        };
+        QualityView {
+            layout: self.layout(),
+            project: Some(self.text()),
+            all: self.many(row).into_iter().next(),
+            tables: vec![table],
         }
     }
 

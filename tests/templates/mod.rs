@@ -66,6 +66,7 @@ fn every_page(sample: Sample<'_>) -> Vec<(&'static str, String)> {
         ("incidents", rendered(&sample.incidents())),
         ("incident", rendered(&sample.incident())),
         ("why", rendered(&sample.why())),
+        ("alert quality", rendered(&sample.quality())),
         ("machine", rendered(&sample.machine())),
         ("revision", rendered(&sample.revision())),
         ("jobs", rendered(&sample.jobs())),
