@@ -1,4 +1,4 @@
-//! `admin`: people, tokens, machines, webhooks, and what was done. A secret is printed once, alone on
+//! `admin`: people, tokens, machines, webhooks, backups, and what was done. A secret is printed once, alone on
 //! standard output.
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use super::backup::{Backup, Restore};
 use super::machine::{MachineCommand, RetentionCommand};
 use super::project::ProjectCommand;
 use super::user::UserCommand;
@@ -43,6 +44,13 @@ pub enum Admin {
     /// Addresses that are told what happens to the incidents of a project
     #[command(subcommand)]
     Webhook(WebhookCommand),
+    /// Write the whole database into one file, while the service goes on
+    Backup(Backup),
+    /// Bring what `backup` wrote into an empty database
+    ///
+    /// The file is read and checked first; it is restored whole or not at all. Without `DATABASE_URL` it
+    /// goes into a new private Postgres in the data folder.
+    Restore(Restore),
 }
 
 #[derive(Debug, Subcommand)]
@@ -84,6 +92,12 @@ fn scope(word: &str) -> Result<Scope> {
 
 impl Admin {
     pub async fn run(self, config: &Config) -> Result<()> {
+        // Both have to do with databases whose schema is not this version's.
+        let rest = match self {
+            Admin::Backup(backup) => return backup.run(config).await,
+            Admin::Restore(restore) => return restore.run(config).await,
+            rest => rest,
+        };
         let pool = db::connect(config.database_url()?, 2).await?;
         if let Some(problem) = db::schema::problem(&pool).await? {
             bail!("{problem}");
@@ -91,7 +105,7 @@ impl Admin {
         let now = Clock::system().now();
         let viewer = Viewer::new(Who::CommandLine);
         let by = By { viewer: &viewer, origin: "this machine", now };
-        match self {
+        match rest {
             Admin::User(user) => user.run(&pool, config, &by).await?,
             Admin::Project(project) => project.run(&pool, &by).await?,
             Admin::Audit { limit } => {
@@ -118,6 +132,7 @@ impl Admin {
             }
             Admin::Machine(command) => command.run(&pool, now).await?,
             Admin::Retention(command) => command.run(&pool, now).await?,
+            Admin::Backup(_) | Admin::Restore(_) => {}
         }
         pool.close().await;
         Ok(())

@@ -1,6 +1,7 @@
 //! The command line: one variant a command, each a thin call into its module.
 
 mod admin;
+mod backup;
 mod detect;
 mod import;
 mod logging;
@@ -69,7 +70,7 @@ enum Command {
     /// all, and importing the same files again stores nothing twice. docs/import.md has an example of
     /// each format.
     Import(Box<import::Import>),
-    /// People, tokens, machines, webhooks, and what was done
+    /// People, tokens, machines, webhooks, backups, and what was done
     #[command(subcommand)]
     Admin(admin::Admin),
 }

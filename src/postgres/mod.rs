@@ -9,16 +9,19 @@ mod account;
 mod binaries;
 mod cluster;
 mod data_folder;
+mod dump;
 mod leftover;
+pub mod libpq;
 mod server;
 mod supervise;
 
 use anyhow::{Context, Result};
 
 pub use account::Account;
-pub use binaries::{Binaries, OLDEST_MAJOR};
+pub use binaries::{Binaries, Copiers, OLDEST_MAJOR};
 pub use cluster::{Cluster, running_address};
 pub use data_folder::DataFolder;
+pub use dump::{Archive, Dump};
 use supervise::Supervisor;
 
 /// A running private Postgres; stopped when dropped.

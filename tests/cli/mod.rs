@@ -1,5 +1,6 @@
 //! The service's program as people type it.
 
+mod backup;
 mod logs;
 mod webhook;
 

@@ -2,6 +2,7 @@
 
 pub mod browser;
 pub mod build;
+pub mod cluster;
 pub mod history;
 pub mod processes;
 pub mod rows;

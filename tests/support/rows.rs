@@ -19,3 +19,24 @@ pub async fn row_counts(pool: &Pool) -> BTreeMap<String, i64> {
     .expect("the catalogue answers");
     counts.into_iter().collect()
 }
+
+/// Table → its rows as text, in a fixed order; of partitioned tables through their parents. Sequences
+/// are in it by their last value.
+pub async fn all_rows(pool: &Pool) -> BTreeMap<String, Vec<String>> {
+    let tables: Vec<(String, bool)> = sqlx::query_as(
+        "select relname::text, relkind = 'S' from pg_class
+         where relkind in ('r', 'p', 'S') and not relispartition
+           and relnamespace = 'public'::regnamespace",
+    )
+    .fetch_all(pool)
+    .await
+    .expect("the catalogue answers");
+    let mut all = BTreeMap::new();
+    for (table, is_sequence) in tables {
+        let row = if is_sequence { "(last_value, is_called)" } else { "t" };
+        let query = format!("select {row}::text from \"{table}\" t order by 1");
+        let rows = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_all(pool).await;
+        all.insert(table, rows.expect("the table is there"));
+    }
+    all
+}

@@ -91,7 +91,7 @@ fn working_for(folder: &Path) -> Vec<String> {
 }
 
 /// Starts `up` and reads on to the line that holds `words`.
-fn started_until(mut command: Command, words: &str) -> Child {
+pub fn started_until(command: &mut Command, words: &str) -> Child {
     let mut service = command.stdout(Stdio::piped()).spawn().expect("the service is built");
     let output = BufReader::new(service.stdout.take().expect("piped above"));
     if !output.lines().map_while(Result::ok).any(|line| line.contains(words)) {
@@ -104,7 +104,7 @@ fn started_until(mut command: Command, words: &str) -> Child {
 fn an_interrupted_measurement_leaves_no_process() {
     let folder = reachable_folder();
     let long = ["--windows", "1000", "--window-ms", "60000"];
-    let mut service = started_until(up(&folder, &long), "1 of 24");
+    let mut service = started_until(&mut up(&folder, &long), "1 of 24");
     let told = Command::new("sh").args(["-c", &format!("kill -TERM {}", service.id())]).status();
     assert!(told.expect("a shell").success());
     assert!(service.wait().expect("our child").success());
