@@ -1,6 +1,8 @@
 //! What every handler holds, the one router, and serving it until told to stop.
 
+mod door;
 mod observe;
+pub mod tls;
 
 use std::future::Future;
 use std::io::ErrorKind;
@@ -19,9 +21,7 @@ use crate::config::Config;
 use crate::ingest::Gate;
 use crate::metrics::Metrics;
 use crate::worker::Worker;
-
-/// How long requests in flight may still take once the service is told to stop.
-const DRAIN: Duration = Duration::from_secs(10);
+pub use door::Door;
 
 /// Shared by all handlers and the worker; cheap to clone.
 #[derive(Debug, Clone)]
@@ -44,7 +44,18 @@ impl App {
     /// With counters that stand at zero.
     pub fn new(db: PgPool, clock: Clock, config: Arc<Config>) -> App {
         let gate = Gate::of(config.database_connections);
-        App { db, clock, config, gate, due: Arc::default(), metrics: Arc::default() }
+        App {
+            db,
+            clock,
+            config,
+            gate,
+            due: Arc::default(),
+            metrics: Arc::default(),
+        }
+    }
+
+    fn drain(&self) -> Duration {
+        Duration::from_secs(self.config.shutdown_s.into())
     }
 }
 
@@ -76,41 +87,48 @@ pub async fn listen(address: SocketAddr) -> Result<TcpListener> {
 }
 
 /// Answers requests, and runs a worker beside, until `stop` completes; then lets requests in
-/// flight and the worker's unit of work finish, each at most 10 s.
+/// flight and the worker's unit of work finish, for as long as the settings allow.
 ///
 /// # Errors
 /// When the mail settings cannot be used or the listener fails.
-pub async fn serve(app: App, listener: TcpListener, stop: impl Future<Output = ()>) -> Result<()> {
+pub async fn serve(app: App, door: impl Into<Door>, stop: impl Future<Output = ()>) -> Result<()> {
     let worker = Worker::new(app.clone())?;
+    let drain = app.drain();
     let (tell, told) = watch::channel(false);
-    let working = tokio::spawn(async move { worker.run(told_to_stop(told)).await });
+    let to_worker = told.clone();
+    let working = tokio::spawn(async move { worker.run(told_to_stop(to_worker)).await });
     let stop = async {
         stop.await;
         let _ = tell.send(true);
     };
-    let answered = answer(app, listener, stop).await;
-    let _ = tell.send(true);
-    if tokio::time::timeout(DRAIN, working).await.is_err() {
-        tracing::warn!("the worker's unit of work was cut off");
-    }
-    answered
+    let answered = async {
+        let answered = answer(app, door, stop).await;
+        let _ = tell.send(true);
+        answered
+    };
+    let worked = async {
+        told_to_stop(told).await;
+        if tokio::time::timeout(drain, working).await.is_err() {
+            tracing::warn!("the worker's unit of work was cut off");
+        }
+    };
+    tokio::join!(answered, worked).0
 }
 
 /// Answers requests, without a worker, until `stop` completes; then lets requests in flight
-/// finish, at most 10 s.
+/// finish, for as long as the settings allow.
 ///
 /// # Errors
 /// When the listener fails.
-pub async fn answer(app: App, listener: TcpListener, stop: impl Future<Output = ()>) -> Result<()> {
+pub async fn answer(app: App, door: impl Into<Door>, stop: impl Future<Output = ()>) -> Result<()> {
     let (tell, told) = watch::channel(false);
-    let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
-    let server = tokio::spawn(
-        axum::serve(listener, service).with_graceful_shutdown(told_to_stop(told)).into_future(),
-    );
+    let drain = app.drain();
+    let server = tokio::spawn(door.into().serve(router(app), told));
     stop.await;
     tracing::info!("stopping");
     let _ = tell.send(true);
-    match tokio::time::timeout(DRAIN, server).await {
+    let ended = tokio::time::timeout(drain, server).await;
+    match ended {
         Ok(ended) => ended.context("the server task died")?.context("the listener failed"),
         Err(_) => {
             tracing::warn!("requests still in flight were cut off");

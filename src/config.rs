@@ -1,9 +1,18 @@
-//! Settings, from the environment; each has a default that needs nothing.
+//! Settings, from flags, the environment and a file; each has a default that needs nothing.
 
+mod network;
+mod shown;
+mod sources;
+
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+
+use crate::db;
+pub use network::Network;
+pub use sources::{FILE_VARIABLE, SETTINGS, Sources};
 
 /// Everything that can be set.
 #[derive(Debug, Clone)]
@@ -18,6 +27,13 @@ pub struct Config {
     pub database_url: Option<String>,
     /// `SCALEWATCH_DATABASE_CONNECTIONS`: most connections held to Postgres; default 16.
     pub database_connections: u32,
+    /// `DATABASE_REPLICA_URL`: a streaming replica that pages and API read from.
+    pub database_replica_url: Option<String>,
+    /// `SCALEWATCH_REPLICA_LAG_SECONDS`: a replica further behind is not read from; default 10.
+    pub replica_lag_s: u32,
+    /// `SCALEWATCH_SHUTDOWN_SECONDS`: how long requests in flight and the worker's unit of work may
+    /// still take once the service is told to stop; default 10.
+    pub shutdown_s: u32,
     /// `SCALEWATCH_LOG_FORMAT`: `text` (default) or `json`. What is logged is set by `RUST_LOG`.
     pub log_format: LogFormat,
     /// Where mail goes.
@@ -25,9 +41,12 @@ pub struct Config {
     /// Whoever calls by a loopback name needs no account. Set by the command (`up`, or `serve
     /// --local-owner`) and only for a service that listens on loopback alone.
     pub local_owner: bool,
-    /// `SCALEWATCH_PROXY_HEADER`: header in which a proxy in front of us names the client's address,
-    /// e.g. `X-Forwarded-For`; the last address in it counts. Unset: the address that connects.
-    pub proxy_header: Option<String>,
+    /// What proxies in front of us are believed.
+    pub proxy: Proxy,
+    /// Where TLS is ours to speak.
+    pub tls: Option<Tls>,
+    /// When the service counts as not ready.
+    pub ready: Ready,
     /// `SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE`: most requests of one token in a minute; default 6000.
     pub token_requests_per_minute: i32,
 }
@@ -52,6 +71,37 @@ impl LogFormat {
     }
 }
 
+/// Proxies in front of us.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// `SCALEWATCH_TRUSTED_PROXIES`, comma-separated: networks whose word about the client is taken;
+    /// default none.
+    pub trusted: Vec<Network>,
+    /// `SCALEWATCH_PROXY_HEADER`: where they name the client: `X-Forwarded-For` (default), `Forwarded` or
+    /// one of their own. They have to set it on every request: no other header is looked at.
+    pub header: String,
+}
+
+/// Certificate and key, in PEM files; both are read again when they change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tls {
+    /// `SCALEWATCH_TLS_CERTIFICATE`: the certificate, and those between it and its authority.
+    pub certificate: PathBuf,
+    /// `SCALEWATCH_TLS_KEY`.
+    pub key: PathBuf,
+}
+
+/// Limits of `/health/ready`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// `SCALEWATCH_READY_WORKER_SECONDS`: longest since the worker's last step; default 300.
+    pub worker_s: u32,
+    /// `SCALEWATCH_READY_MAIL_SECONDS`: longest that a mail waits; default 3600.
+    pub mail_s: u32,
+    /// `SCALEWATCH_READY_DISK_PERCENT`: least of the data folder's disk that is free; default 5.
+    pub disk_percent: u32,
+}
+
 /// Mail settings.
 #[derive(Debug, Clone)]
 pub struct Mail {
@@ -68,65 +118,81 @@ pub struct Mail {
 }
 
 impl Config {
-    /// Settings of this process's environment.
-    ///
-    /// # Errors
-    /// A variable whose value cannot be read, by its name.
-    pub fn from_env() -> Result<Config> {
-        Config::from_lookup(|name| std::env::var(name).ok())
-    }
-
     /// Settings where `lookup` gives the value of a variable; an empty value counts as unset.
     ///
     /// # Errors
-    /// As [`Config::from_env`].
+    /// Every variable whose value cannot be read, by its name.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Config> {
-        let set = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
-        let listen: SocketAddr = match set("SCALEWATCH_LISTEN") {
-            None => SocketAddr::from(([127, 0, 0, 1], 8420)),
-            Some(value) => value.parse().with_context(|| {
-                format!("SCALEWATCH_LISTEN is `{value}`, not an address such as 127.0.0.1:8420")
-            })?,
+        let (config, problems) = Config::read(&Sources::of(lookup));
+        if !problems.is_empty() {
+            bail!("{}", problems.join("; "));
+        }
+        Ok(config)
+    }
+
+    /// Settings by these sources, and everything that is wrong with them. What cannot be read stands at
+    /// its default. A password is never repeated.
+    pub fn read(sources: &Sources) -> (Config, Vec<String>) {
+        let reader = Reader { sources, problems: RefCell::default() };
+        let set = |name: &str| reader.set(name);
+        let listen = reader.value(
+            "SCALEWATCH_LISTEN",
+            SocketAddr::from(([127, 0, 0, 1], 8420)),
+            "not an address such as 127.0.0.1:8420",
+            |text| text.parse().ok(),
+        );
+        let log_format = |text: &str| LogFormat::parse(text);
+        let number = |name, default, range: std::ops::RangeInclusive<u32>| {
+            let limit = format!("not {} to {}", range.start(), range.end());
+            reader.value(name, default, &limit, |text| {
+                text.parse().ok().filter(|number| range.contains(number))
+            })
         };
-        let log_format = match set("SCALEWATCH_LOG_FORMAT") {
-            None => LogFormat::Text,
-            Some(word) => LogFormat::parse(&word).with_context(|| {
-                format!("SCALEWATCH_LOG_FORMAT is `{word}`, neither text nor json")
-            })?,
-        };
-        let database_connections = match set("SCALEWATCH_DATABASE_CONNECTIONS") {
-            None => 16,
-            Some(value) => {
-                value.parse().ok().filter(|n| (2..=1000).contains(n)).with_context(|| {
-                    format!("SCALEWATCH_DATABASE_CONNECTIONS is `{value}`, not 2 to 1000")
-                })?
-            }
-        };
-        let token_requests_per_minute = match set("SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE") {
-            None => 6000,
-            Some(value) => {
-                value.parse().ok().filter(|n| (1..=1_000_000_000).contains(n)).with_context(
-                    || {
-                        format!(
-                            "SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE is `{value}`, not 1 to 1000000000"
-                        )
-                    },
-                )?
-            }
-        };
-        Ok(Config {
+        let tls = tls(&reader);
+        let config = Config {
             listen,
-            public_url: set("SCALEWATCH_URL")
-                .map_or_else(|| format!("http://{listen}"), |url| url.trim_end_matches('/').into()),
-            data: data_folder(&set)?,
-            database_url: set("DATABASE_URL"),
-            database_connections,
-            log_format,
+            public_url: set("SCALEWATCH_URL").map_or_else(
+                || own_address(tls.is_some(), listen),
+                |url| url.trim_end_matches('/').into(),
+            ),
+            data: data_folder(&reader),
+            database_url: reader.database("DATABASE_URL"),
+            database_connections: number("SCALEWATCH_DATABASE_CONNECTIONS", 16, 2..=1000),
+            database_replica_url: reader.database("DATABASE_REPLICA_URL"),
+            replica_lag_s: number("SCALEWATCH_REPLICA_LAG_SECONDS", 10, 1..=86_400),
+            shutdown_s: number("SCALEWATCH_SHUTDOWN_SECONDS", 10, 1..=3600),
+            log_format: reader.value(
+                "SCALEWATCH_LOG_FORMAT",
+                LogFormat::Text,
+                "neither text nor json",
+                log_format,
+            ),
             mail: Mail::from_lookup(&set),
             local_owner: false,
-            token_requests_per_minute,
-            proxy_header: set("SCALEWATCH_PROXY_HEADER").map(|name| name.trim().to_owned()),
-        })
+            token_requests_per_minute: reader.value(
+                "SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE",
+                6000,
+                "not 1 to 1000000000",
+                |text| text.parse().ok().filter(|number| (1..=1_000_000_000).contains(number)),
+            ),
+            proxy: proxy(&reader),
+            tls,
+            ready: Ready {
+                worker_s: number("SCALEWATCH_READY_WORKER_SECONDS", 300, 10..=86_400),
+                mail_s: number("SCALEWATCH_READY_MAIL_SECONDS", 3600, 60..=2_592_000),
+                disk_percent: number("SCALEWATCH_READY_DISK_PERCENT", 5, 0..=90),
+            },
+        };
+        reader.value(
+            "SCALEWATCH_URL",
+            (),
+            "not an address such as https://perf.example.org",
+            |text| {
+                let url = url::Url::parse(text).ok()?;
+                (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(())
+            },
+        );
+        (config, reader.problems.into_inner())
     }
 
     /// Whether browsers reach us by TLS alone: then cookies are sent by TLS alone.
@@ -137,8 +203,8 @@ impl Config {
     /// The same settings once the port is bound: a port left to the kernel (0) is known by then,
     /// and the default of `SCALEWATCH_URL` names it.
     pub fn bound_to(mut self, address: SocketAddr) -> Config {
-        if self.public_url == format!("http://{}", self.listen) {
-            self.public_url = format!("http://{address}");
+        if self.public_url == own_address(self.tls.is_some(), self.listen) {
+            self.public_url = own_address(self.tls.is_some(), address);
         }
         self.listen = address;
         self
@@ -180,14 +246,106 @@ impl Mail {
     }
 }
 
-fn data_folder(set: &impl Fn(&str) -> Option<String>) -> Result<PathBuf> {
-    if let Some(folder) = set("SCALEWATCH_DATA") {
-        return Ok(folder.into());
+/// Reads values and remembers what is wrong with them.
+struct Reader<'a> {
+    sources: &'a Sources,
+    problems: RefCell<Vec<String>>,
+}
+
+impl Reader<'_> {
+    fn set(&self, name: &str) -> Option<String> {
+        self.sources.get(name).filter(|value| !value.trim().is_empty())
     }
-    let xdg = set("XDG_DATA_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
-    xdg.or_else(|| set("HOME").map(|home| data_home(&home)))
-        .map(|folder| folder.join("scalewatch"))
-        .context("neither SCALEWATCH_DATA nor HOME is set: where should data go?")
+
+    fn problem(&self, name: &str, what: &str) {
+        self.problems.borrow_mut().push(format!("{} {what}", self.sources.name(name)));
+    }
+
+    fn value<T>(
+        &self,
+        name: &str,
+        default: T,
+        limit: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> T {
+        let Some(text) = self.set(name) else { return default };
+        parse(text.trim()).unwrap_or_else(|| {
+            self.problem(name, &format!("is `{text}`, {limit}"));
+            default
+        })
+    }
+
+    fn database(&self, name: &str) -> Option<String> {
+        let url = self.set(name)?;
+        if let Err(error) = db::check_address(&url) {
+            self.problem(name, &format!("{error:#}"));
+        }
+        Some(url)
+    }
+}
+
+fn own_address(by_tls: bool, listen: SocketAddr) -> String {
+    format!("{}://{listen}", if by_tls { "https" } else { "http" })
+}
+
+fn tls(reader: &Reader<'_>) -> Option<Tls> {
+    let (certificate, key) = ("SCALEWATCH_TLS_CERTIFICATE", "SCALEWATCH_TLS_KEY");
+    match (reader.set(certificate), reader.set(key)) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => {
+            Some(Tls { certificate: certificate.into(), key: key.into() })
+        }
+        (Some(_), None) => {
+            reader.problem(certificate, "is set without SCALEWATCH_TLS_KEY (`tls.key`)");
+            None
+        }
+        (None, Some(_)) => {
+            reader.problem(key, "is set without SCALEWATCH_TLS_CERTIFICATE (`tls.certificate`)");
+            None
+        }
+    }
+}
+
+fn proxy(reader: &Reader<'_>) -> Proxy {
+    let (trusted, header) = ("SCALEWATCH_TRUSTED_PROXIES", "SCALEWATCH_PROXY_HEADER");
+    if reader.set(header).is_some() && reader.set(trusted).is_none() {
+        reader.problem(
+            header,
+            "is set, but SCALEWATCH_TRUSTED_PROXIES (`proxy.trusted`) names nobody who may send it",
+        );
+    }
+    Proxy {
+        trusted: reader.value(
+            trusted,
+            Vec::new(),
+            "not networks such as 10.0.0.0/8 with commas between",
+            |text| {
+                let all = text.split(',').map(str::trim).filter(|one| !one.is_empty());
+                all.map(|one| one.parse().ok()).collect()
+            },
+        ),
+        header: reader.value(
+            header,
+            "X-Forwarded-For".into(),
+            "not the name of a header",
+            |text| {
+                let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+                text.bytes().all(fits).then(|| text.to_owned())
+            },
+        ),
+    }
+}
+
+fn data_folder(reader: &Reader<'_>) -> PathBuf {
+    if let Some(folder) = reader.set("SCALEWATCH_DATA") {
+        return folder.into();
+    }
+    let xdg = reader.set("XDG_DATA_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let home = xdg.or_else(|| reader.set("HOME").map(|home| data_home(&home)));
+    home.map(|folder| folder.join("scalewatch")).unwrap_or_else(|| {
+        reader.problem("SCALEWATCH_DATA", "is not set and neither is HOME: where should data go?");
+        PathBuf::new()
+    })
 }
 
 /// Root's home is closed to the user that the private Postgres of a root's service runs as.
@@ -241,11 +399,67 @@ mod tests {
             ("SCALEWATCH_LOG_FORMAT", "xml"),
             ("SCALEWATCH_DATABASE_CONNECTIONS", "1"),
             ("SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE", "0"),
+            ("SCALEWATCH_SHUTDOWN_SECONDS", "0"),
+            ("SCALEWATCH_REPLICA_LAG_SECONDS", "never"),
+            ("SCALEWATCH_READY_DISK_PERCENT", "91"),
+            ("SCALEWATCH_URL", "perf.example.org"),
+            ("SCALEWATCH_URL", "ftp://perf.example.org"),
+            ("SCALEWATCH_TRUSTED_PROXIES", "10.0.0.0/8, 10.0.0.0/99"),
+            ("SCALEWATCH_PROXY_HEADER", "X-Forwarded-For:"),
         ] {
             let refused = config(&[("HOME", "/h"), (name, value)]).unwrap_err().to_string();
             assert!(refused.contains(name) && refused.contains(value), "{refused}");
         }
         assert!(config(&[]).unwrap_err().to_string().contains("SCALEWATCH_DATA"));
+        let half = config(&[("HOME", "/h"), ("SCALEWATCH_TLS_KEY", "/key")]).unwrap_err();
+        assert!(half.to_string().contains("SCALEWATCH_TLS_CERTIFICATE"), "{half}");
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once_and_no_password_with_it() {
+        let refused = config(&[
+            ("HOME", "/h"),
+            ("SCALEWATCH_LISTEN", "localhost"),
+            ("DATABASE_URL", "mysql://ada:secret@db/x"),
+            ("DATABASE_REPLICA_URL", "postgres://ada:secret@db:port/x"),
+            ("SCALEWATCH_LOG_FORMAT", "xml"),
+        ]);
+        let refused = refused.unwrap_err().to_string();
+        for name in
+            ["SCALEWATCH_LISTEN", "DATABASE_URL", "DATABASE_REPLICA_URL", "SCALEWATCH_LOG_FORMAT"]
+        {
+            assert!(refused.contains(name), "{name} is not in {refused}");
+        }
+        assert!(!refused.contains("secret"), "{refused}");
+    }
+
+    #[test]
+    fn nobody_is_trusted_before_a_proxy_is_named() {
+        let trusted = |settings: &[(&str, &str)]| {
+            let settings = [settings, &[("HOME", "/h")]].concat();
+            let proxy = config(&settings).unwrap().proxy;
+            (proxy.trusted.iter().map(ToString::to_string).collect::<Vec<_>>(), proxy.header)
+        };
+        assert_eq!(trusted(&[]), (vec![], "X-Forwarded-For".into()));
+        let header = ("SCALEWATCH_PROXY_HEADER", "Forwarded");
+        let alone = config(&[("HOME", "/h"), header]).unwrap_err().to_string();
+        assert!(alone.contains("SCALEWATCH_TRUSTED_PROXIES"), "{alone}");
+        let (networks, _) =
+            trusted(&[header, ("SCALEWATCH_TRUSTED_PROXIES", "10.0.0.0/8, 192.0.2.1")]);
+        assert_eq!(networks, ["10.0.0.0/8", "192.0.2.1/32"]);
+    }
+
+    #[test]
+    fn links_are_by_tls_where_we_speak_it() {
+        let tls = [
+            ("HOME", "/h"),
+            ("SCALEWATCH_TLS_KEY", "/key"),
+            ("SCALEWATCH_TLS_CERTIFICATE", "/certificate"),
+        ];
+        let config = config(&tls).unwrap();
+        assert_eq!(config.public_url, "https://127.0.0.1:8420");
+        let bound = SocketAddr::from(([127, 0, 0, 1], 4711));
+        assert_eq!(config.bound_to(bound).public_url, "https://127.0.0.1:4711");
     }
 
     #[test]

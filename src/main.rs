@@ -6,7 +6,7 @@ use clap::Parser as _;
 
 fn main() -> ExitCode {
     match scalewatch::cli::run(scalewatch::cli::Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("scalewatch: {error:#}");
             ExitCode::FAILURE

@@ -7,6 +7,7 @@ mod templates;
 mod account;
 mod alert;
 mod api;
+mod app;
 mod cli;
 mod crash;
 mod db;

@@ -19,6 +19,7 @@ mod environments;
 mod export;
 mod failure;
 mod feed;
+mod forwarded;
 mod health;
 mod incident_steps;
 mod incidents;

@@ -2,6 +2,7 @@
 
 mod admin;
 mod backup;
+mod check;
 mod detect;
 mod import;
 mod logging;
@@ -11,11 +12,14 @@ mod serve;
 mod user;
 mod webhook;
 
-use anyhow::{Context, Result};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
 use tracing::Level;
 
-use crate::config::{Config, LogFormat};
+use crate::config::{Config, LogFormat, Sources};
 use crate::{postgres, up};
 
 pub use serve::stop_signal;
@@ -27,6 +31,12 @@ pub struct Cli {
     /// Shape of log lines: text, or one JSON object a line [as the environment says, else text]
     #[arg(long, global = true, value_name = "FORMAT", value_parser = log_format)]
     log_format: Option<LogFormat>,
+    /// Settings in a TOML file, under those of the environment [`SCALEWATCH_CONFIG`]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// One setting by its key in the file, e.g. listen=0.0.0.0:80, above the environment's
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -35,7 +45,8 @@ fn log_format(word: &str) -> Result<LogFormat, &'static str> {
     LogFormat::parse(word).ok_or("is neither text nor json")
 }
 
-const SETTINGS: &str = "Settings (environment):
+const SETTINGS: &str = "Settings (environment; docs/operations.md has their keys in a file):
+  SCALEWATCH_CONFIG                TOML file with settings
   DATABASE_URL                     Postgres 15 or newer, e.g. postgres://user@host/scalewatch
   SCALEWATCH_LISTEN                address to listen on [127.0.0.1:8420]
   SCALEWATCH_URL                   how browsers and mail readers reach it [http://<listen>]
@@ -47,7 +58,14 @@ const SETTINGS: &str = "Settings (environment):
                                    names a private authority), smtps://…; unset: .eml files
   SCALEWATCH_SMTP_PASSWORD_FILE    file that holds the SMTP password
   SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE  most requests of one token in a minute [6000]
-  SCALEWATCH_PROXY_HEADER          header in which a proxy in front names the client, e.g. X-Forwarded-For
+  DATABASE_REPLICA_URL             streaming replica that pages and API read from
+  SCALEWATCH_REPLICA_LAG_SECONDS   a replica further behind is not read from [10]
+  SCALEWATCH_SHUTDOWN_SECONDS      how long work in flight may take once told to stop [10]
+  SCALEWATCH_TLS_CERTIFICATE, _TLS_KEY  PEM files; then it speaks TLS. Read again when they change
+  SCALEWATCH_TRUSTED_PROXIES       networks whose word about the client is taken, e.g. 10.0.0.0/8,::1
+  SCALEWATCH_PROXY_HEADER          header in which they name the client [X-Forwarded-For] or Forwarded
+  SCALEWATCH_READY_WORKER_SECONDS, _READY_MAIL_SECONDS, _READY_DISK_PERCENT
+                                   limits of /health/ready [300, 3600, 5]
   RUST_LOG                         what is logged [info, for up: warn]";
 
 #[derive(Debug, Subcommand)]
@@ -79,8 +97,18 @@ enum Command {
 ///
 /// # Errors
 /// What went wrong, for the person who typed the command.
-pub fn run(cli: Cli) -> Result<()> {
-    let mut config = Config::from_env()?;
+pub fn run(cli: Cli) -> Result<ExitCode> {
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok()));
+    let sources = Sources::read(cli.config.as_deref(), &cli.set, environment);
+    if let Command::Serve(serve) = &cli.command
+        && serve.check_config
+    {
+        return Ok(check::run(serve, sources));
+    }
+    let sources = sources?;
+    let (mut config, problems) = Config::read(&sources);
+    ensure!(problems.is_empty(), "{}", problems.join("\nscalewatch: "));
     // What `up` does it says itself.
     let (says_itself, usual) = match cli.command {
         Command::Up(_) => (true, Level::WARN),
@@ -91,6 +119,9 @@ pub fn run(cli: Cli) -> Result<()> {
     }
     config.log_format = cli.log_format.unwrap_or(config.log_format);
     logging::init(config.log_format, usual);
+    if let Command::Serve(_) | Command::Up(_) = &cli.command {
+        sources.problems().iter().for_each(|problem| tracing::warn!("{problem}"));
+    }
     // Requests wait for Postgres, not for a core: few threads keep idle memory small.
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4));
     tokio::runtime::Builder::new_multi_thread()
@@ -99,6 +130,7 @@ pub fn run(cli: Cli) -> Result<()> {
         .build()
         .context("cannot start the runtime")?
         .block_on(dispatch(cli.command, config))
+        .map(|()| ExitCode::SUCCESS)
 }
 
 async fn dispatch(command: Command, config: Config) -> Result<()> {
@@ -109,5 +141,25 @@ async fn dispatch(command: Command, config: Config) -> Result<()> {
         Command::Detect(detect) => detect.run(),
         Command::Import(import) => import.run(config).await,
         Command::Admin(admin) => admin.run(&config).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SETTINGS as HELP;
+    use crate::config::SETTINGS;
+
+    #[test]
+    fn help_names_every_setting_and_none_that_is_unknown() {
+        for (_, variable) in SETTINGS.iter().filter(|(key, _)| !key.is_empty()) {
+            let short = variable.trim_start_matches("SCALEWATCH");
+            assert!(HELP.contains(variable) || HELP.contains(short), "{variable}");
+        }
+        let named = HELP.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
+        for name in
+            named.filter(|name| name.starts_with("SCALEWATCH_") || name.contains("DATABASE_"))
+        {
+            assert!(SETTINGS.iter().any(|(_, variable)| *variable == name), "{name}");
+        }
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::app::{self, App};
+use crate::app::tls::Certificates;
+use crate::app::{self, App, Door};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db;
@@ -20,10 +21,15 @@ pub struct Serve {
     /// that this machine alone reaches
     #[arg(long)]
     local_owner: bool,
+    /// Print the settings in effect, say everything that is wrong with them, and end: with 0 where
+    /// nothing is, else with 2
+    #[arg(long)]
+    pub(super) check_config: bool,
 }
 
 impl Serve {
     pub async fn run(self, config: Config) -> Result<()> {
+        let certificates = config.tls.as_ref().map(Certificates::load).transpose()?;
         let pool = db::connect(config.database_url()?, config.database_connections).await?;
         if self.migrate {
             db::schema::migrate(&pool).await?;
@@ -32,24 +38,33 @@ impl Serve {
             bail!("{problem}");
         }
         let stop = stop_signal()?;
+        // It has certificates read again, and ends nobody who has none.
+        let _hangup = signal(SignalKind::hangup()).context("cannot handle SIGHUP")?;
         let listener = app::listen(config.listen).await?;
         let address = listener.local_addr().context("cannot tell the port that was bound")?;
         let mut config = config.bound_to(address);
-        if self.local_owner {
-            ensure!(
-                address.ip().is_loopback(),
-                "--local-owner goes with a loopback address alone, and {address} is none; add \
-                 people with `scalewatch admin user add`"
-            );
-            config.local_owner = true;
-        }
+        self.check_owner(address)?;
+        config.local_owner = self.local_owner;
+        let scheme = if certificates.is_some() { "https" } else { "http" };
         let config = Arc::new(config);
         let app = App::new(pool.clone(), Clock::system(), config);
         let mut out = std::io::stdout();
-        writeln!(out, "scalewatch listens on http://{address}").and_then(|()| out.flush()).ok();
-        let served = app::serve(app, listener, stop).await;
-        pool.close().await;
+        writeln!(out, "scalewatch listens on {scheme}://{address}").and_then(|()| out.flush()).ok();
+        let served = app::serve(app, Door::new(listener, certificates), stop).await;
+        // A unit of work that was cut off may hold a connection for good.
+        let closed = tokio::time::timeout(std::time::Duration::from_secs(1), pool.close());
+        let _ = closed.await;
         served
+    }
+
+    /// Refuses to let everybody in who reaches an address that is not this machine's alone.
+    pub(super) fn check_owner(&self, address: std::net::SocketAddr) -> Result<()> {
+        ensure!(
+            !self.local_owner || address.ip().is_loopback(),
+            "--local-owner goes with a loopback address alone, and {address} is none; add people \
+             with `scalewatch admin user add`"
+        );
+        Ok(())
     }
 }
 

@@ -59,15 +59,34 @@ pub type Connection = sqlx::PgConnection;
 /// # Errors
 /// An address that cannot be read, or a database that does not answer within 10 s.
 pub async fn connect(url: &str, most: u32) -> anyhow::Result<Pool> {
-    let options = PgConnectOptions::from_str(url)
-        .context("DATABASE_URL cannot be read")?
-        .application_name("scalewatch");
+    let options = options(url).context("DATABASE_URL cannot be read")?;
     let place = format!("{}:{}", options.get_host(), options.get_port());
-    PgPoolOptions::new()
-        .max_connections(most)
-        .acquire_timeout(Duration::from_secs(10))
-        .idle_timeout(Duration::from_secs(60))
+    pool(most, Duration::from_secs(10))
         .connect_with(options)
         .await
         .with_context(|| format!("the database at {place} does not answer"))
+}
+
+/// Reads an address without connecting to it.
+///
+/// # Errors
+/// What is wrong with it, without repeating it: it may hold a password.
+pub fn check_address(url: &str) -> anyhow::Result<()> {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    anyhow::ensure!(
+        matches!(scheme, Some("postgres" | "postgresql")),
+        "is not an address such as postgres://user@host/database"
+    );
+    options(url).map(drop)
+}
+
+fn options(url: &str) -> anyhow::Result<PgConnectOptions> {
+    Ok(PgConnectOptions::from_str(url)?.application_name("scalewatch"))
+}
+
+fn pool(most: u32, patience: Duration) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(most)
+        .acquire_timeout(patience)
+        .idle_timeout(Duration::from_secs(60))
 }

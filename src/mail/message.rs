@@ -280,7 +280,7 @@ fn changed(letter: &Letter, event: &Event, project: String) -> Result<(String, S
     Ok((text.render()?, html.render()?))
 }
 
-fn mailbox(address: &str) -> Result<Mailbox> {
+pub(super) fn mailbox(address: &str) -> Result<Mailbox> {
     address.parse().with_context(|| format!("`{}` is no mail address", one_line(address)))
 }
 

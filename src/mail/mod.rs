@@ -12,6 +12,7 @@ use anyhow::Result;
 use time::{Duration, OffsetDateTime};
 
 use crate::app::App;
+use crate::config::Config;
 use crate::db;
 use crate::db::outbox::{Claimed, Kind};
 use crate::model::outbox::doubled;
@@ -36,6 +37,14 @@ pub enum Sent {
     Failed(String),
     /// What it tells was over before it went out.
     Withdrawn,
+}
+
+/// What is wrong with the settings: an address that is none, a server that cannot be used.
+pub fn problems(config: &Config) -> Vec<String> {
+    let addresses = std::iter::once(&config.mail.from).chain(&config.mail.to);
+    let refused = addresses.filter_map(|address| message::mailbox(address).err());
+    let transport = Transport::from_config(config).err();
+    refused.chain(transport).map(|error| format!("mail: {error:#}")).collect()
 }
 
 /// Sends the message that waits longest. None when none may be sent now.

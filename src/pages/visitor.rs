@@ -49,7 +49,7 @@ impl Visitor {
             form: cookie.map_or_else(FormKey::fresh, key),
             client: who::client(parts, app),
             address: parts.uri.path_and_query().map_or("/".into(), ToString::to_string),
-            by_tls: app.config.is_by_tls(),
+            by_tls: who::is_by_tls(parts, app),
         })
     }
 

@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -39,6 +39,7 @@ impl Service {
     /// # Errors
     /// What could not be started; what was started before is stopped.
     pub async fn start(mut config: Config) -> Result<Service> {
+        ensure!(config.tls.is_none(), "TLS goes with `serve`; unset its certificate for `up`");
         let data = DataFolder::hold(&config.data)?;
         config.data = data.path().to_owned();
         let listener = app::listen(config.listen).await?;

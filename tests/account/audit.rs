@@ -13,7 +13,7 @@ use crate::support::history::{upload_regression, work};
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
 async fn each_deed_is_told_with_who_from_where_and_what_changed(pool: Pool) {
     let mut service = Service::on(pool);
-    service.configure(|config| config.proxy_header = Some("X-Forwarded-For".into()));
+    service.behind_proxy();
     let box_a = service.registered("box-a").await;
     upload_regression(&service, &box_a).await;
     work(&service.app).await;
@@ -46,7 +46,7 @@ async fn each_deed_is_told_with_who_from_where_and_what_changed(pool: Pool) {
         .map(|deed| format!("{} {} | {} | {}", deed.who, deed.origin, deed.what, deed.about))
         .collect();
     let machine =
-        format!("test unknown | machine_registered | machine box-a ({})", box_a.machine.id);
+        format!("test 10.0.0.1 | machine_registered | machine box-a ({})", box_a.machine.id);
     let expected = [
         machine.as_str(),
         "root 198.51.100.7 | role_set | person ada",

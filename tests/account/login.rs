@@ -81,7 +81,7 @@ async fn nobody_learns_which_names_are_known(pool: Pool) {
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
 async fn tries_at_an_account_are_limited_from_wherever_they_come(pool: Pool) {
     let mut service = Service::on(pool);
-    service.configure(|config| config.proxy_header = Some("X-Forwarded-For".into()));
+    service.behind_proxy();
     service.person_with_password("ada").await;
     let try_one = async |address: u8, password: &str| {
         let mut browser = Browser::new(&service);
@@ -106,7 +106,7 @@ async fn tries_at_an_account_are_limited_from_wherever_they_come(pool: Pool) {
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
 async fn tries_from_an_address_are_limited_whatever_the_account(pool: Pool) {
     let mut service = Service::on(pool);
-    service.configure(|config| config.proxy_header = Some("X-Forwarded-For".into()));
+    service.behind_proxy();
     service.person_with_password("ada").await;
     let try_one = async |address: &str, name: &str| {
         let mut browser = Browser::new(&service);

@@ -7,5 +7,6 @@ mod login;
 mod owner;
 mod people;
 mod private;
+mod proxy;
 mod sessions;
 mod tokens;

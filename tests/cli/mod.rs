@@ -1,6 +1,7 @@
 //! The service's program as people type it.
 
 mod backup;
+mod check_config;
 mod logs;
 mod webhook;
 

@@ -26,6 +26,22 @@ impl ServiceProcess {
 
     /// Starts the service on the database of this address.
     pub fn start_on(database: &str, data: &Path, listen: &str, settings: &[(&str, &str)]) -> Self {
+        ServiceProcess::spawn(database, data, listen, settings, Stdio::inherit())
+    }
+
+    /// Starts the service on the test's database; what it logs goes to a file.
+    pub fn start_logged(pool: &Pool, data: &Path, settings: &[(&str, &str)], log: &Path) -> Self {
+        let log = std::fs::File::create(log).expect("the folder is ours");
+        ServiceProcess::spawn(&database_url(pool), data, "127.0.0.1:0", settings, log.into())
+    }
+
+    fn spawn(
+        database: &str,
+        data: &Path,
+        listen: &str,
+        settings: &[(&str, &str)],
+        log: Stdio,
+    ) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_scalewatch"))
             .arg("serve")
             .env("DATABASE_URL", database)
@@ -33,13 +49,14 @@ impl ServiceProcess {
             .env("SCALEWATCH_LISTEN", listen)
             .envs(settings.iter().copied())
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .expect("the service starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("it was piped"))
             .read_line(&mut line)
             .expect("the service writes text");
-        let address = line.trim().rsplit("http://").next().expect("split gives one").to_owned();
+        let address = line.trim().rsplit("://").next().expect("split gives one").to_owned();
         assert!(address.contains(':'), "the service says where it listens: {line}");
         ServiceProcess { child, address }
     }
@@ -52,10 +69,35 @@ impl ServiceProcess {
 
     /// Sends a signal by its name and waits for the end.
     pub fn stop(mut self, signal: &str) -> ExitStatus {
+        self.signal(signal);
+        self.wait()
+    }
+
+    /// Sends a signal by its name.
+    pub fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args([&format!("-{signal}"), &pid]).status();
         assert!(sent.expect("kill is there").success());
+    }
+
+    /// Waits for the end.
+    pub fn wait(&mut self) -> ExitStatus {
         self.child.wait().expect("it ends")
+    }
+
+    /// Whether it has not ended yet.
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("it is our child").is_none()
+    }
+
+    /// What comes back for bytes that are sent as they are, until the service closes.
+    pub fn raw(&self, bytes: &str) -> Vec<u8> {
+        let mut stream = TcpStream::connect(&self.address).expect("the service answers");
+        stream.write_all(bytes.as_bytes()).expect("the service reads");
+        let mut answer = Vec::new();
+        // A connection that is reset has said all it had to.
+        let _ = stream.read_to_end(&mut answer);
+        answer
     }
 
     /// Body of a page or an API answer that must be 200.

@@ -1,8 +1,10 @@
 //! The service on a test's database, called through its router: no socket, a clock moved by hand.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use scalewatch::api::problem;
@@ -26,6 +28,8 @@ pub fn noon() -> OffsetDateTime {
 /// The service, its data in a folder that goes with it.
 pub struct Service {
     pub app: App,
+    /// Where requests come from; unknown unless it is set.
+    pub peer: Option<SocketAddr>,
     _data: tempfile::TempDir,
 }
 
@@ -45,12 +49,19 @@ impl Service {
         let _ = log.with_test_writer().try_init();
         let data = tempfile::tempdir().expect("a folder for the test's data");
         let config = Arc::new(Config::for_testing(data.path()));
-        Service { app: App::new(pool, Clock::standing_at(noon()), config), _data: data }
+        Service { app: App::new(pool, Clock::standing_at(noon()), config), peer: None, _data: data }
     }
 
     /// Changes the settings.
     pub fn configure(&mut self, change: impl FnOnce(&mut Config)) {
         change(Arc::make_mut(&mut self.app.config));
+    }
+
+    /// From now on every request comes by a proxy that is trusted.
+    pub fn behind_proxy(&mut self) {
+        self.peer = Some(SocketAddr::from(([10, 0, 0, 1], 4000)));
+        let trusted = vec!["10.0.0.0/24".parse().expect("a network")];
+        self.configure(|config| config.proxy.trusted = trusted);
     }
 
     /// Moves the clock.
@@ -60,6 +71,10 @@ impl Service {
 
     /// Sends one request through the router.
     pub async fn send(&self, request: Request<Body>) -> Answer {
+        let mut request = request;
+        if let Some(peer) = self.peer {
+            request.extensions_mut().insert(ConnectInfo(peer));
+        }
         let answer = router(self.app.clone()).oneshot(request).await.expect("the router answers");
         let (parts, body) = answer.into_parts();
         let body = body.collect().await.expect("the body ends").to_bytes().to_vec();

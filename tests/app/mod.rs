@@ -1,0 +1,4 @@
+//! Serving: TLS, and stopping.
+
+mod shutdown;
+mod tls;
