@@ -2,6 +2,8 @@
 
 mod door;
 mod observe;
+pub mod replica;
+mod split;
 pub mod tls;
 
 use std::future::Future;
@@ -22,11 +24,12 @@ use crate::ingest::Gate;
 use crate::metrics::Metrics;
 use crate::worker::Worker;
 pub use door::Door;
+use replica::Replica;
 
 /// Shared by all handlers and the worker; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct App {
-    /// The database.
+    /// The database; where the replica answers a request, what its handler finds here is the replica.
     pub db: PgPool,
     /// What time it is.
     pub clock: Clock,
@@ -38,6 +41,11 @@ pub struct App {
     pub due: Arc<Notify>,
     /// What this process counts.
     pub metrics: Arc<Metrics>,
+    /// The replica that is read from, where there is one.
+    pub replica: Option<Replica>,
+    primary: PgPool,
+    /// Whether `db` is the replica.
+    reads_replica: bool,
 }
 
 impl App {
@@ -45,13 +53,37 @@ impl App {
     pub fn new(db: PgPool, clock: Clock, config: Arc<Config>) -> App {
         let gate = Gate::of(config.database_connections);
         App {
+            primary: db.clone(),
             db,
             clock,
             config,
             gate,
             due: Arc::default(),
             metrics: Arc::default(),
+            replica: None,
+            reads_replica: false,
         }
+    }
+
+    /// With the replica of the settings, where they name one; it may be away.
+    ///
+    /// # Errors
+    /// An address that cannot be read.
+    pub fn with_replica(mut self) -> Result<App> {
+        if let Some(url) = &self.config.database_replica_url {
+            let (most, limit) = (self.config.database_connections, self.config.replica_lag_s);
+            self.replica = Some(Replica::new(url, most, limit)?);
+        }
+        Ok(self)
+    }
+
+    /// What knows who may do what, and what reads what it writes, asks the primary.
+    pub fn on_primary(&self) -> App {
+        App { db: self.primary.clone(), reads_replica: false, ..self.clone() }
+    }
+
+    fn reading_from(&self, replica: &Replica) -> App {
+        App { db: replica.pool().clone(), reads_replica: true, ..self.clone() }
     }
 
     fn drain(&self) -> Duration {
@@ -62,6 +94,13 @@ impl App {
 /// Every route: the API below `/api/v1`, pages, static files, `/health`, `/metrics`. Requests are
 /// logged at the level debug.
 pub fn router(app: App) -> axum::Router {
+    match app.replica.clone() {
+        Some(replica) => split::split(app, replica, routes),
+        None => routes(app),
+    }
+}
+
+fn routes(app: App) -> axum::Router {
     axum::Router::new()
         .merge(crate::api::router())
         .merge(crate::pages::router())
@@ -122,12 +161,17 @@ pub async fn serve(app: App, door: impl Into<Door>, stop: impl Future<Output = (
 /// When the listener fails.
 pub async fn answer(app: App, door: impl Into<Door>, stop: impl Future<Output = ()>) -> Result<()> {
     let (tell, told) = watch::channel(false);
+    let watching =
+        app.replica.clone().map(|replica| tokio::spawn(replica.watch(app.clone(), told.clone())));
     let drain = app.drain();
     let server = tokio::spawn(door.into().serve(router(app), told));
     stop.await;
     tracing::info!("stopping");
     let _ = tell.send(true);
     let ended = tokio::time::timeout(drain, server).await;
+    if let Some(watching) = watching {
+        let _ = watching.await;
+    }
     match ended {
         Ok(ended) => ended.context("the server task died")?.context("the listener failed"),
         Err(_) => {

@@ -35,6 +35,14 @@ struct Outcome {
     outcome: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct From {
+    from: &'static str,
+}
+
+/// A level that is there only where there is what it is of.
+type Sometimes<T> = Family<[(&'static str, &'static str); 0], T>;
+
 /// What became of a piece of the worker's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
@@ -83,6 +91,19 @@ pub struct Now {
     pub idle_connections: usize,
     /// Most there may be.
     pub most_connections: u32,
+    /// The replica, where there is one.
+    pub replica: Option<ReplicaNow>,
+}
+
+/// How the replica stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReplicaNow {
+    /// Whether it is read from.
+    pub is_read: bool,
+    /// How far it is behind, seconds; none where it does not answer.
+    pub lag_s: Option<f64>,
+    /// The same in bytes of the log.
+    pub lag_bytes: Option<i64>,
 }
 
 type Level = Gauge<f64, AtomicU64>;
@@ -106,6 +127,10 @@ pub struct Metrics {
     connections: Gauge,
     idle_connections: Gauge,
     most_connections: Gauge,
+    reads: Family<From, Counter>,
+    replica_read: Sometimes<Gauge>,
+    replica_lag: Sometimes<Level>,
+    replica_bytes: Sometimes<Gauge>,
 }
 
 impl Default for Metrics {
@@ -127,9 +152,14 @@ impl Default for Metrics {
             connections: Gauge::default(),
             idle_connections: Gauge::default(),
             most_connections: Gauge::default(),
+            reads: Family::default(),
+            replica_read: Family::default(),
+            replica_lag: Family::default(),
+            replica_bytes: Family::default(),
         };
         metrics.register_counters();
         metrics.register_levels();
+        metrics.register_replica();
         metrics
     }
 }
@@ -172,6 +202,35 @@ impl Metrics {
         registry.register("database_connections_idle", "Those that nobody uses", idle);
         let most = self.most_connections.clone();
         registry.register("database_connections_max", "Most there may be", most);
+    }
+
+    fn register_replica(&mut self) {
+        let registry = &mut self.registry;
+        let reads = self.reads.clone();
+        registry.register("reads", "Reads that a replica may answer, by what answered", reads);
+        let read = self.replica_read.clone();
+        registry.register("replica_in_use", "Whether the replica is read from", read);
+        let (lag, help) = (self.replica_lag.clone(), "How far the replica is behind");
+        registry.register_with_unit("replica_lag", help, Unit::Seconds, lag);
+        let (lag, help) = (self.replica_bytes.clone(), "What the replica has still to replay");
+        registry.register_with_unit("replica_lag", help, Unit::Bytes, lag);
+    }
+
+    /// Counts a read that a replica may answer, by where it was read from.
+    pub fn read_from(&self, from: &'static str) {
+        self.reads.get_or_create(&From { from }).inc();
+    }
+
+    fn set_replica(&self, replica: ReplicaNow) {
+        self.replica_read.get_or_create(&[]).set(replica.is_read.into());
+        match replica.lag_s {
+            Some(lag) => drop(self.replica_lag.get_or_create(&[]).set(lag)),
+            None => drop(self.replica_lag.remove(&[])),
+        }
+        match replica.lag_bytes {
+            Some(bytes) => drop(self.replica_bytes.get_or_create(&[]).set(bytes)),
+            None => drop(self.replica_bytes.remove(&[])),
+        }
     }
 
     /// Counts a request. `route` is the pattern of its path, so that ids make no series.
@@ -218,6 +277,9 @@ impl Metrics {
         self.connections.set(now.connections.into());
         self.idle_connections.set(now.idle_connections as i64);
         self.most_connections.set(now.most_connections.into());
+        if let Some(replica) = now.replica {
+            self.set_replica(replica);
+        }
         let mut text = String::new();
         encode(&mut text, &self.registry).expect("writing to a string succeeds");
         text

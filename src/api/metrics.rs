@@ -7,8 +7,9 @@ use axum::response::IntoResponse;
 use super::problem::Read;
 use super::{Answer, Params};
 use crate::app::App;
+use crate::app::replica::Standing;
 use crate::db;
-use crate::metrics::Now;
+use crate::metrics::{Now, ReplicaNow};
 
 /// The form Prometheus reads.
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -35,6 +36,15 @@ pub async fn show(State(app): State<App>, params: Params) -> Answer<impl IntoRes
         connections: app.db.size(),
         idle_connections: app.db.num_idle(),
         most_connections: app.config.database_connections,
+        replica: app.replica.as_ref().map(|replica| {
+            let standing = replica.standing();
+            let lag = standing.lag();
+            ReplicaNow {
+                is_read: matches!(standing, Standing::Following(_)),
+                lag_s: lag.map(|lag| lag.seconds),
+                lag_bytes: lag.map(|lag| lag.bytes),
+            }
+        }),
     });
     Ok(([(header::CONTENT_TYPE, MEDIA_TYPE)], text))
 }

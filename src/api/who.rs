@@ -35,6 +35,8 @@ pub fn client(parts: &Parts, app: &App) -> Client {
 
 /// The person of the request's session, else the local owner where there is one, else nobody.
 pub async fn viewer(parts: &Parts, app: &App) -> Result<Viewer> {
+    // Who was logged out, or lost a role, a moment ago is so for what the replica answers too.
+    let app = &app.on_primary();
     let jar = CookieJar::from_headers(&parts.headers);
     if let Some(cookie) = jar.get(SESSION_COOKIE) {
         let secret = Secret::from_client(cookie.value());

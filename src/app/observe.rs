@@ -34,7 +34,10 @@ pub async fn observe(State(app): State<App>, mut request: Request, next: Next) -
     let took = started.elapsed();
     let status = response.status().as_u16();
     span.in_scope(|| tracing::debug!(status, took_ms = took.as_secs_f64() * 1e3, "answered"));
-    app.metrics.answered(method.as_str(), &route, status, took);
+    // What the replica could not answer is asked again of the primary, and counted there.
+    if !(app.reads_replica && response.status().is_server_error()) {
+        app.metrics.answered(method.as_str(), &route, status, took);
+    }
     if let Some(value) = value {
         response.headers_mut().insert(ID, value);
     }

@@ -47,7 +47,7 @@ impl Serve {
         config.local_owner = self.local_owner;
         let scheme = if certificates.is_some() { "https" } else { "http" };
         let config = Arc::new(config);
-        let app = App::new(pool.clone(), Clock::system(), config);
+        let app = App::new(pool.clone(), Clock::system(), config).with_replica()?;
         let mut out = std::io::stdout();
         writeln!(out, "scalewatch listens on {scheme}://{address}").and_then(|()| out.flush()).ok();
         let served = app::serve(app, Door::new(listener, certificates), stop).await;

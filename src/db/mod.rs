@@ -22,6 +22,7 @@ pub mod point;
 pub mod project;
 pub mod quality;
 pub mod rate;
+pub mod replica;
 pub mod revision;
 pub mod role;
 pub mod run;
@@ -65,6 +66,16 @@ pub async fn connect(url: &str, most: u32) -> anyhow::Result<Pool> {
         .connect_with(options)
         .await
         .with_context(|| format!("the database at {place} does not answer"))
+}
+
+/// A pool for a database that may be away, now and later: who waits longer than 2 s for a connection is
+/// told so.
+///
+/// # Errors
+/// An address that cannot be read.
+pub fn connect_later(url: &str, most: u32) -> anyhow::Result<Pool> {
+    check_address(url)?;
+    Ok(pool(most, Duration::from_secs(2)).connect_lazy_with(options(url)?))
 }
 
 /// Reads an address without connecting to it.

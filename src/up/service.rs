@@ -55,7 +55,7 @@ impl Service {
         };
         let db = db::connect(config.database_url()?, config.database_connections).await?;
         db::schema::migrate(&db).await?;
-        let app = App::new(db, Clock::system(), Arc::new(config));
+        let app = App::new(db, Clock::system(), Arc::new(config)).with_replica()?;
         let worker = Worker::new(app.clone())?;
         let (stop, _) = watch::channel(false);
         let serving =

@@ -1,4 +1,5 @@
-//! Serving: TLS, and stopping.
+//! Serving: reads from a replica, TLS, and stopping.
 
+mod replica;
 mod shutdown;
 mod tls;
