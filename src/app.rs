@@ -2,6 +2,7 @@
 
 mod door;
 mod observe;
+mod pulse;
 pub mod replica;
 mod split;
 pub mod tls;
@@ -24,6 +25,7 @@ use crate::ingest::Gate;
 use crate::metrics::Metrics;
 use crate::worker::Worker;
 pub use door::Door;
+pub use pulse::Pulse;
 use replica::Replica;
 
 /// Shared by all handlers and the worker; cheap to clone.
@@ -41,6 +43,8 @@ pub struct App {
     pub due: Arc<Notify>,
     /// What this process counts.
     pub metrics: Arc<Metrics>,
+    /// When the worker of this process was last seen at work.
+    pub pulse: Pulse,
     /// The replica that is read from, where there is one.
     pub replica: Option<Replica>,
     primary: PgPool,
@@ -60,6 +64,7 @@ impl App {
             gate,
             due: Arc::default(),
             metrics: Arc::default(),
+            pulse: Pulse::default(),
             replica: None,
             reads_replica: false,
         }

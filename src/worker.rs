@@ -73,6 +73,7 @@ impl Worker {
     /// # Errors
     /// When the database does not answer. Nothing is half-done then.
     pub async fn step(&self) -> Result<Did> {
+        self.app.pulse.beat(self.app.clock.now());
         let did = self.do_next().await?;
         self.count(&did);
         Ok(did)

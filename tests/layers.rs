@@ -68,7 +68,7 @@ fn each_outer_crate_is_named_only_by_its_layer() {
         ("tokio_rustls", &["src/app/"]),
         ("tower", &["src/app/"]),
         ("basic_toml", &["src/config/"]),
-        ("rustix", &["src/cli/"]),
+        ("rustix", &["src/api/", "src/cli/"]),
         ("rpassword", &["src/cli/"]),
         ("askama", &["src/pages/", "src/mail/"]),
         ("lettre", &["src/mail/"]),

@@ -35,6 +35,7 @@ pub mod problem;
 mod project_compare;
 mod projects;
 mod quality;
+mod ready;
 mod run;
 mod run_rows;
 mod runs;
@@ -106,6 +107,8 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(document::Base::openapi())
         .nest("/api/v1", v1)
         .routes(routes!(health::show))
+        .routes(routes!(ready::live))
+        .routes(routes!(ready::ready))
         .routes(routes!(metrics::show))
 }
 

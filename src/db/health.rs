@@ -30,3 +30,29 @@ pub async fn find_backlog(pool: &Pool) -> Result<Backlog, sqlx::Error> {
     .fetch_one(pool)
     .await
 }
+
+/// Since when the mail waits that has waited longest.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find_oldest_unsent(pool: &Pool) -> Result<Option<OffsetDateTime>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select min(coalesce(queued_at, due_at)) from outbox
+         where sent_at is null and withdrawn_at is null"
+    )
+    .fetch_one(pool)
+    .await
+}
+
+/// How many more machines the partitions hold that are there.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn count_room(pool: &Pool) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select (select count(*) from pg_inherits where inhparent = 'point'::regclass) * 8 - 1
+               - coalesce((select max(id) from machine), 0) as "room!""#
+    )
+    .fetch_one(pool)
+    .await
+}

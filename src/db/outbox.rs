@@ -63,8 +63,8 @@ pub async fn insert(
     due_at: OffsetDateTime,
 ) -> sqlx::Result<()> {
     sqlx::query!(
-        "insert into outbox (event, kind, incident_id, incident_event_id, due_at)
-         values ($1, $2, $3, $4, $5)
+        "insert into outbox (event, kind, incident_id, incident_event_id, due_at, queued_at)
+         values ($1, $2, $3, $4, $5, $5)
          on conflict (event) do nothing",
         event,
         kind.word(),

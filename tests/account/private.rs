@@ -125,6 +125,7 @@ fn asked(path: &str, hidden: &Hidden) -> Option<(Vec<String>, bool)> {
         | "/health"
         | "/login"
         | "/account" => (vec![path.into()], false),
+        "/health/live" | "/health/ready" => (vec![path.into()], false),
         "/api/v1/openapi.json" | "/welcome" | "/admin" | "/admin/audit" => {
             (vec![path.into()], false)
         }

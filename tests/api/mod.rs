@@ -6,6 +6,7 @@ mod document;
 mod exports;
 mod feed;
 mod filters;
+mod health;
 mod incidents;
 mod lists;
 mod machines;
