@@ -3,6 +3,7 @@
 mod backup;
 mod check_config;
 mod logs;
+mod units;
 mod webhook;
 
 use std::net::TcpListener;
