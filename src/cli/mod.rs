@@ -31,7 +31,7 @@ pub struct Cli {
     /// Shape of log lines: text, or one JSON object a line [as the environment says, else text]
     #[arg(long, global = true, value_name = "FORMAT", value_parser = log_format)]
     log_format: Option<LogFormat>,
-    /// Settings in a TOML file, under those of the environment [`SCALEWATCH_CONFIG`]
+    /// Settings in a TOML file, under those of the environment; else the one that `SCALEWATCH_CONFIG` names
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// One setting by its key in the file, e.g. listen=0.0.0.0:80, above the environment's
