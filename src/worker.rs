@@ -247,7 +247,7 @@ impl Worker {
         let curves: Vec<CurveId> = dues.iter().map(|due| due.curve).collect();
         let judged = detect::judge(connection, dues).await?;
         let found: Vec<_> =
-            dues.iter().copied().zip(judged.iter().map(|one| one.found.as_slice())).collect();
+            dues.iter().zip(&judged).map(|(due, one)| (*due, &*one.found, &one.scope)).collect();
         alert::apply(connection, &found, self.app.clock.now()).await?;
         let of_curves = || curves.iter().copied().zip(&judged);
         let noise: Vec<_> =
@@ -256,10 +256,12 @@ impl Worker {
         let effects: Vec<_> =
             of_curves().flat_map(|(of, one)| one.effects.iter().map(move |e| (of, e))).collect();
         db::environment::replace_effects(connection, machine, &curves, &effects).await?;
-        for (curve, one) in of_curves() {
-            let curve = (machine, curve);
-            db::scaling::replace(connection, curve, &one.known_laws, &one.laws).await?;
-        }
+        let gone: Vec<_> =
+            of_curves().flat_map(|(of, one)| one.laws_gone().map(move |l| (of, l))).collect();
+        db::scaling::delete(connection, machine, &gone).await?;
+        let new: Vec<_> =
+            of_curves().flat_map(|(of, one)| one.laws_new().map(move |l| (of, l))).collect();
+        db::scaling::put(connection, machine, &new).await?;
         Ok(db::due::delete(connection, machine, &curves).await?)
     }
 }

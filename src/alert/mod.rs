@@ -19,32 +19,34 @@ use time::OffsetDateTime;
 use crate::db::due::Due;
 use crate::db::{self, Connection};
 use crate::model::CurveId;
-use crate::model::step::{Found, StandingStep};
+use crate::model::step::{Found, Scope, StandingStep};
 use reconcile::Action;
 
-/// Stores what was found in curves of one machine and project, and settles the incidents it bears
+/// Stores what was found in curves of one machine and project, where they were judged, and settles the incidents it bears
 /// on.
 ///
 /// # Errors
 /// When the database refuses; nothing is kept then, by the caller's transaction.
 pub async fn apply(
     connection: &mut Connection,
-    found: &[(Due, &[Found])],
+    found: &[(Due, &[Found], &Scope)],
     now: OffsetDateTime,
 ) -> Result<()> {
-    let Some((first, _)) = found.first() else { return Ok(()) };
+    let Some((first, ..)) = found.first() else { return Ok(()) };
     db::incident::lock_project(connection, first.project).await?;
-    let curves: Vec<CurveId> = found.iter().map(|(due, _)| due.curve).collect();
+    let curves: Vec<CurveId> = found.iter().map(|(due, ..)| due.curve).collect();
     let (machine, project) = (first.machine, first.project);
     let before = db::step::list_standing_of_curves(connection, machine, project, &curves).await?;
-    for (due, found) in found {
-        let standing: Vec<StandingStep> =
-            before.iter().filter(|step| step.curve == due.curve).cloned().collect();
+    for (due, found, scope) in found {
+        let is_judged = |step: &&StandingStep| {
+            step.curve == due.curve && scope.holds(step.branch, step.bad.rank)
+        };
+        let standing: Vec<StandingStep> = before.iter().filter(is_judged).cloned().collect();
         for action in reconcile::reconcile(&standing, found) {
             store(connection, *due, action, now).await?;
         }
     }
-    let after = match before.is_empty() && found.iter().all(|(_, found)| found.is_empty()) {
+    let after = match before.is_empty() && found.iter().all(|(_, found, _)| found.is_empty()) {
         true => Vec::new(),
         false => db::step::list_standing_of_curves(connection, machine, project, &curves).await?,
     };

@@ -1,11 +1,14 @@
 //! Curves whose history changed and was not judged yet.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
 use time::OffsetDateTime;
 
 use super::types::word;
 use super::{Connection, Pool};
 use crate::model::revision::parse_subject;
-use crate::model::{CurveId, MachineId, ProjectId};
+use crate::model::{BranchId, CurveId, MachineId, ProjectId};
 
 /// A curve to be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +46,65 @@ pub async fn claim_next(connection: &mut Connection) -> sqlx::Result<Option<Due>
         })
     })
     .transpose()
+}
+
+/// What changed of a curve since it was judged last.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Changes {
+    /// Whether all of it is to be judged, however long.
+    pub whole: bool,
+    /// Branches on which it was judged in windows, in order.
+    pub long: Vec<BranchId>,
+    /// Ranks between which runs arrived, by branch.
+    pub ranges: BTreeMap<BranchId, RangeInclusive<i64>>,
+}
+
+/// The changes of these curves, which the caller holds.
+pub async fn list_changes(
+    connection: &mut Connection,
+    machine: MachineId,
+    curves: &[CurveId],
+) -> sqlx::Result<BTreeMap<CurveId, Changes>> {
+    let rows = sqlx::query!(
+        r#"select d.curve_id as "curve: CurveId", d.whole,
+                  j.long_branches as "long?: Vec<BranchId>",
+                  r.branch_id as "branch?: BranchId", r.low as "low?", r.high as "high?"
+           from due d
+           left join judged j on j.machine_id = d.machine_id and j.curve_id = d.curve_id
+           left join due_range r on r.machine_id = d.machine_id and r.curve_id = d.curve_id
+           where d.machine_id = $1 and d.curve_id = any($2)"#,
+        machine as MachineId,
+        curves as &[CurveId]
+    );
+    let mut found: BTreeMap<CurveId, Changes> = BTreeMap::new();
+    for row in rows.fetch_all(connection).await? {
+        let changes = found.entry(row.curve).or_default();
+        changes.whole = row.whole;
+        changes.long = row.long.unwrap_or_default();
+        if let (Some(branch), Some(low), Some(high)) = (row.branch, row.low, row.high) {
+            changes.ranges.insert(branch, low..=high);
+        }
+    }
+    Ok(found)
+}
+
+/// Keeps on which branches a curve is judged in windows.
+pub async fn put_long(
+    connection: &mut Connection,
+    (machine, curve): (MachineId, CurveId),
+    long: &BTreeSet<BranchId>,
+) -> sqlx::Result<()> {
+    let long: Vec<BranchId> = long.iter().copied().collect();
+    sqlx::query!(
+        "insert into judged (machine_id, curve_id, long_branches) values ($1, $2, $3)
+         on conflict (machine_id, curve_id) do update set long_branches = excluded.long_branches",
+        machine as MachineId,
+        curve as CurveId,
+        &long as &[BranchId]
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// Whether a curve of this project waits to be judged.
@@ -85,7 +147,8 @@ pub async fn delete(
     curves: &[CurveId],
 ) -> sqlx::Result<()> {
     sqlx::query!(
-        "delete from due where machine_id = $1 and curve_id = any($2)",
+        "with gone as (delete from due_range where machine_id = $1 and curve_id = any($2))
+         delete from due where machine_id = $1 and curve_id = any($2)",
         machine.0,
         curves as &[CurveId]
     )

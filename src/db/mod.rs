@@ -8,6 +8,7 @@ pub mod environment;
 pub mod health;
 pub mod heat;
 pub mod history;
+pub mod history_rows;
 pub mod incident;
 pub mod incident_step;
 pub mod job;

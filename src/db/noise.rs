@@ -175,7 +175,7 @@ pub async fn mark_workloads_due(
         "insert into due (machine_id, curve_id, marked_at)
          select machine_id, id, $3 from curve
          where machine_id = $1 and workload = any($2) order by machine_id, id
-         on conflict (machine_id, curve_id) do update set marked_at = due.marked_at",
+         on conflict (machine_id, curve_id) do update set whole = true",
         machine as MachineId,
         workloads,
         now
@@ -203,7 +203,7 @@ pub async fn mark_incident_due(
              from step t join series s on s.id = t.series_id join curve c on c.id = s.curve_id
              where t.incident_id = $1)
          order by machine_id, id
-         on conflict (machine_id, curve_id) do update set marked_at = due.marked_at",
+         on conflict (machine_id, curve_id) do update set whole = true",
         incident as IncidentId,
         now
     )

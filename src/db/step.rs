@@ -1,13 +1,12 @@
 //! Histories as the detector reads them, and the steps found in them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use sqlx::PgExecutor;
 use sqlx::types::Json;
 use time::OffsetDateTime;
 
 use super::Connection;
-use super::due::Due;
 use super::pack;
 use super::types::word;
 use crate::model::step::{Change, CpuShare, Found, HistoryRow, Place, StandingStep};
@@ -22,82 +21,79 @@ pub async fn list_history(
     machine: MachineId,
     curve: CurveId,
 ) -> sqlx::Result<Vec<HistoryRow>> {
-    let mut found = list_histories(database, machine, &[curve]).await?;
-    Ok(found.remove(&curve).unwrap_or_default())
-}
-
-/// As [`list_history`], of several curves of a machine; one without runs is left out.
-pub async fn list_histories(
-    database: impl PgExecutor<'_>,
-    machine: MachineId,
-    curves: &[CurveId],
-) -> sqlx::Result<BTreeMap<CurveId, Vec<HistoryRow>>> {
     let rows = sqlx::query!(
-        "select s.curve_id, s.id, s.tasks, s.metric, s.unit, s.direction, s.is_primary, m.run_id,
+        "select s.id, s.tasks, s.metric, s.unit, s.direction, s.is_primary, m.run_id,
                 m.revision_id, r.commit_id, m.branch_id, m.rank, m.environment_id,
                 m.finished_at, m.n, m.scale, m.mean, m.median
          from series s
          join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
          join revision r on r.id = m.revision_id
-         where s.machine_id = $1 and m.machine_id = $1 and s.curve_id = any($2)",
+         where s.machine_id = $1 and m.machine_id = $1 and s.curve_id = $2",
         machine.0,
-        curves as &[CurveId]
+        curve.0
     )
     .fetch_all(database)
     .await?;
-    let mut found: BTreeMap<CurveId, Vec<HistoryRow>> = BTreeMap::new();
-    for row in rows {
-        found.entry(CurveId(row.curve_id)).or_default().push(HistoryRow {
-            series: SeriesId(row.id),
-            tasks: row.tasks,
-            metric: row.metric,
-            unit: word("unit", &row.unit, wire::Unit::parse)?,
-            direction: word("direction", &row.direction, wire::Direction::parse)?,
-            primary: row.is_primary,
-            run: row.run_id,
-            revision: RevisionId(row.revision_id),
-            commit: row.commit_id,
-            branch: BranchId(row.branch_id),
-            rank: row.rank,
-            environment: EnvironmentId(row.environment_id),
-            finished_at: row.finished_at,
-            n: row.n as usize,
-            scale: row.scale,
-            mean: row.mean,
-            median: row.median,
-        });
-    }
-    Ok(found)
+    rows.into_iter()
+        .map(|row| {
+            Ok(HistoryRow {
+                series: SeriesId(row.id),
+                tasks: row.tasks,
+                metric: row.metric,
+                unit: word("unit", &row.unit, wire::Unit::parse)?,
+                direction: word("direction", &row.direction, wire::Direction::parse)?,
+                primary: row.is_primary,
+                run: row.run_id,
+                revision: RevisionId(row.revision_id),
+                commit: row.commit_id,
+                branch: BranchId(row.branch_id),
+                rank: row.rank,
+                environment: EnvironmentId(row.environment_id),
+                finished_at: row.finished_at,
+                n: row.n as usize,
+                scale: row.scale,
+                mean: row.mean,
+                median: row.median,
+            })
+        })
+        .collect()
 }
 
-/// The samples of these runs, by series and run; the median alone where retention took the windows.
+/// The samples of these runs of curves of a machine, by series and run; the median alone where
+/// retention took the windows.
 pub async fn list_samples(
     connection: &mut Connection,
-    due: Due,
-    runs: &[&HistoryRow],
+    machine: MachineId,
+    runs: &[(CurveId, HistoryRow)],
 ) -> sqlx::Result<HashMap<(SeriesId, RunId), Vec<f64>>> {
     if runs.is_empty() {
         return Ok(HashMap::new());
     }
-    let series: Vec<SeriesId> = runs.iter().map(|row| row.series).collect();
-    let branches: Vec<BranchId> = runs.iter().map(|row| row.branch).collect();
-    let ranks: Vec<i64> = runs.iter().map(|row| row.rank).collect();
-    let ids: Vec<RunId> = runs.iter().map(|row| row.run).collect();
+    let curves: Vec<CurveId> = runs.iter().map(|(curve, _)| *curve).collect();
+    let tasks: Vec<i32> = runs.iter().map(|(_, row)| row.tasks).collect();
+    let series: Vec<SeriesId> = runs.iter().map(|(_, row)| row.series).collect();
+    let branches: Vec<BranchId> = runs.iter().map(|(_, row)| row.branch).collect();
+    let ranks: Vec<i64> = runs.iter().map(|(_, row)| row.rank).collect();
+    let finished: Vec<OffsetDateTime> = runs.iter().map(|(_, row)| row.finished_at).collect();
+    let ids: Vec<RunId> = runs.iter().map(|(_, row)| row.run).collect();
     let rows = sqlx::query!(
-        r#"select m.series_id as "series: SeriesId", m.run_id as run, s.tasks, m.median, m.derived,
-                  m.samples, p.packed as "packed?"
-           from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[])
-               as w (series, branch, rank, run)
-           join series s on s.machine_id = $1 and s.curve_id = $2 and s.id = w.series
+        r#"select m.series_id as "series: SeriesId", m.run_id as run, w.tasks as "tasks!", m.median,
+                  m.derived, m.samples, p.packed as "packed?"
+           from unnest($2::bigint[], $3::integer[], $4::bigint[], $5::bigint[], $6::bigint[],
+                       $7::timestamptz[], $8::uuid[])
+               as w (curve, tasks, series, branch, rank, finished, run)
            join measurement m on m.machine_id = $1 and m.series_id = w.series
-             and m.branch_id = w.branch and m.rank = w.rank and m.run_id = w.run
+             and m.branch_id = w.branch and m.rank = w.rank and m.finished_at = w.finished
+             and m.run_id = w.run
            left join point p on m.derived is not null and p.machine_id = $1 and p.run_id = w.run
-             and p.curve_id = $2 and p.tasks = s.tasks"#,
-        due.machine.0,
-        due.curve.0,
+             and p.curve_id = w.curve and p.tasks = w.tasks"#,
+        machine.0,
+        &curves as &[CurveId],
+        &tasks,
         &series as &[SeriesId],
         &branches as &[BranchId],
         &ranks,
+        &finished,
         &ids
     );
     let rows = rows.fetch_all(connection).await?;
@@ -108,34 +104,45 @@ pub async fn list_samples(
     Ok(samples.collect())
 }
 
-/// CPU time received and taken at one task count of a curve, in the given runs. What others on the
-/// machine took counts where the kernel is not under test: there it may be the kernel's own work.
+/// CPU time received and taken by points of curves of a machine, each named by curve, task count
+/// and run. What others on the machine took counts where the kernel is not under test: there it
+/// may be the kernel's own work.
 pub async fn list_cpu_shares(
     connection: &mut Connection,
-    due: Due,
-    tasks: i32,
-    runs: &[RunId],
-) -> sqlx::Result<Vec<CpuShare>> {
-    sqlx::query_as!(
-        CpuShare,
-        r#"select run_id as "run", wall_ns, received_ns,
+    machine: MachineId,
+    subject: wire::Subject,
+    points: &[(CurveId, i32, RunId)],
+) -> sqlx::Result<HashMap<(CurveId, i32, RunId), CpuShare>> {
+    if points.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let curves: Vec<CurveId> = points.iter().map(|point| point.0).collect();
+    let tasks: Vec<i32> = points.iter().map(|point| point.1).collect();
+    let runs: Vec<RunId> = points.iter().map(|point| point.2).collect();
+    let rows = sqlx::query!(
+        r#"select p.curve_id as "curve: CurveId", p.tasks, p.run_id, p.wall_ns, p.received_ns,
                   case when disturbance ? 'steal_ns' or ($5 and disturbance ? 'other_cpu_ns') then
                       coalesce((disturbance->>'steal_ns')::double precision, 0)
                       + case when $5 then
                             coalesce((disturbance->>'other_cpu_ns')::double precision, 0)
                         else 0 end
                   end as "taken_ns"
-           from point
-           where machine_id = $1 and curve_id = $2 and tasks = $3 and run_id = any($4)
-                 and failure is null"#,
-        due.machine.0,
-        due.curve.0,
-        tasks,
-        runs,
-        due.subject != wire::Subject::Kernel
-    )
-    .fetch_all(connection)
-    .await
+           from unnest($2::bigint[], $3::integer[], $4::uuid[]) as w (curve, tasks, run)
+           join point p on p.machine_id = $1 and p.run_id = w.run and p.curve_id = w.curve
+               and p.tasks = w.tasks
+           where failure is null"#,
+        machine.0,
+        &curves as &[CurveId],
+        &tasks,
+        &runs,
+        subject != wire::Subject::Kernel
+    );
+    let rows = rows.fetch_all(connection).await?.into_iter().map(|row| {
+        let (run, wall_ns, received_ns) = (row.run_id, row.wall_ns, row.received_ns);
+        let share = CpuShare { run, wall_ns, received_ns, taken_ns: row.taken_ns };
+        ((row.curve, row.tasks, run), share)
+    });
+    Ok(rows.collect())
 }
 
 /// Steps of some curves of a project's machine that stand.

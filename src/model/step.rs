@@ -1,5 +1,7 @@
 //! A step: a change found in a series, and why it is believed.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -132,6 +134,23 @@ pub struct HistoryRow {
     pub mean: f64,
     /// Their median.
     pub median: f64,
+}
+
+/// Where the history of a curve was judged: all of it but on long branches, and there in windows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Scope {
+    /// Branches whose histories are judged in windows.
+    pub long: BTreeSet<BranchId>,
+    /// Ranks of those that were judged now; what stands elsewhere goes on standing.
+    pub windows: Vec<(BranchId, std::ops::Range<i64>)>,
+}
+
+impl Scope {
+    /// Whether steps to this rank of a branch were looked for.
+    pub fn holds(&self, branch: BranchId, rank: i64) -> bool {
+        !self.long.contains(&branch)
+            || self.windows.iter().any(|(of, own)| *of == branch && own.contains(&rank))
+    }
 }
 
 /// CPU time of one point of a run: what its tasks received and what others took.

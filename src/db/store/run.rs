@@ -111,7 +111,7 @@ pub async fn insert_artefact(
     .map(drop)
 }
 
-/// Marks curves to be judged again. A mark that stands keeps its time, and is locked: a worker that
+/// Marks curves to be judged again near the run's revision. A mark that stands keeps its time, and is locked: a worker that
 /// is judging the curve right now is waited for, and the curve judged once more.
 ///
 /// # Errors
@@ -122,12 +122,25 @@ pub async fn mark_due(
     curves: &[CurveId],
 ) -> Result<(), Failure> {
     sqlx::query!(
-        "insert into due (machine_id, curve_id, marked_at)
-         select $1, curve, $3 from unnest($2::bigint[]) as w (curve) order by curve
+        "insert into due (machine_id, curve_id, marked_at, whole)
+         select $1, curve, $3, false from unnest($2::bigint[]) as w (curve) order by curve
          on conflict (machine_id, curve_id) do update set marked_at = due.marked_at",
         run.machine as MachineId,
         curves as &[CurveId],
         run.received_at
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
+        "insert into due_range (machine_id, curve_id, branch_id, low, high)
+         select $1, curve, $3, $4, $4 from unnest($2::bigint[]) as w (curve) order by curve
+         on conflict (machine_id, curve_id, branch_id) do update
+             set low = least(due_range.low, excluded.low),
+                 high = greatest(due_range.high, excluded.high)",
+        run.machine as MachineId,
+        curves as &[CurveId],
+        run.branch as BranchId,
+        run.rank
     )
     .execute(tx)
     .await
