@@ -23,6 +23,9 @@ use crate::webhook;
 /// Wait between looks at the database when there is nothing to do.
 const IDLE: Duration = Duration::from_millis(500);
 
+/// Longest wait for a moment without uploads before a unit of work.
+const UPLOADS_FIRST: Duration = Duration::from_millis(200);
+
 /// Other curves that are judged in one transaction with the first.
 const BESIDE: i64 = 63;
 
@@ -145,8 +148,10 @@ impl Worker {
             stop.await;
             let _ = tell.send(true);
         };
-        let judge_and_mail =
-            self.repeat(told.clone(), Some(&self.app.due), |unit| async move { unit.step().await });
+        let judge_and_mail = self.repeat(told.clone(), Some(&self.app.due), |unit| async move {
+            unit.app.gate.calm(UPLOADS_FIRST).await;
+            unit.step().await
+        });
         let webhooks =
             self.repeat(told.clone(), None, |unit| async move { unit.webhook_step().await });
         tokio::join!(stop, judge_and_mail, webhooks, self.keep_up(told));

@@ -2,8 +2,9 @@
 //! memory stays bounded, and readers find a connection free.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use crate::error::{Error, Result};
 
@@ -13,15 +14,29 @@ const COME_AGAIN_S: u32 = 1;
 /// Shared by all uploads of a process; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Gate {
+    /// Room in `inside`.
+    room: usize,
     /// Uploads that are read, wait or are stored.
     inside: Arc<Semaphore>,
+    /// Rung when an upload leaves.
+    left: Arc<Notify>,
     /// Transactions that store.
     storing: Arc<Semaphore>,
 }
 
 /// Room for one upload; given back when dropped.
 #[derive(Debug)]
-pub struct Admission(#[expect(dead_code, reason = "held, not read")] OwnedSemaphorePermit);
+pub struct Admission {
+    permit: Option<OwnedSemaphorePermit>,
+    left: Arc<Notify>,
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        self.permit.take();
+        self.left.notify_waiters();
+    }
+}
 
 impl Gate {
     /// For a pool of so many connections: a quarter of them is left to readers and the worker, and
@@ -29,8 +44,11 @@ impl Gate {
     pub fn of(connections: u32) -> Gate {
         let connections = connections as usize;
         let storing = (connections * 3 / 4).max(1);
+        let room = storing + connections;
         Gate {
-            inside: Arc::new(Semaphore::new(storing + connections)),
+            room,
+            inside: Arc::new(Semaphore::new(room)),
+            left: Arc::default(),
             storing: Arc::new(Semaphore::new(storing)),
         }
     }
@@ -41,7 +59,24 @@ impl Gate {
     /// `Busy` when there is no room.
     pub fn admit(&self) -> Result<Admission> {
         let permit = Arc::clone(&self.inside).try_acquire_owned();
-        permit.map(Admission).map_err(|_| Error::Busy { after_s: COME_AGAIN_S })
+        let permit = permit.map_err(|_| Error::Busy { after_s: COME_AGAIN_S })?;
+        Ok(Admission { permit: Some(permit), left: Arc::clone(&self.left) })
+    }
+
+    /// Waits for a moment without uploads, at most so long: what is due once they are stored is
+    /// judged once instead of after each of them.
+    pub async fn calm(&self, most: Duration) {
+        let wait = async {
+            loop {
+                // Made before it is looked, so that no leaving between the two is missed.
+                let left = self.left.notified();
+                if self.inside.available_permits() == self.room {
+                    return;
+                }
+                left.await;
+            }
+        };
+        let _ = tokio::time::timeout(most, wait).await;
     }
 
     /// Waits for its turn to store, after those that came before.
@@ -61,5 +96,15 @@ mod tests {
         assert!(matches!(gate.admit(), Err(Error::Busy { after_s: 1 })));
         inside.pop();
         assert!(gate.admit().is_ok());
+    }
+
+    #[tokio::test]
+    async fn uploads_go_first_but_not_for_ever() {
+        let gate = Gate::of(4);
+        gate.calm(Duration::MAX).await;
+        let upload = gate.admit().unwrap();
+        gate.calm(Duration::from_millis(1)).await;
+        let leave = async { drop(upload) };
+        tokio::join!(gate.calm(Duration::MAX), leave);
     }
 }
