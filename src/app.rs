@@ -21,7 +21,7 @@ use tower_http::compression::CompressionLayer;
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::ingest::Gate;
+use crate::ingest::{Gate, Memory};
 use crate::metrics::Metrics;
 use crate::worker::Worker;
 pub use door::Door;
@@ -39,6 +39,8 @@ pub struct App {
     pub config: Arc<Config>,
     /// Room for uploads.
     pub gate: Gate,
+    /// Curves and series that are stored.
+    pub known: Memory,
     /// Rung when curves became due in this process; other processes' the worker finds by looking.
     pub due: Arc<Notify>,
     /// What this process counts.
@@ -62,6 +64,7 @@ impl App {
             clock,
             config,
             gate,
+            known: Memory::default(),
             due: Arc::default(),
             metrics: Arc::default(),
             pulse: Pulse::default(),

@@ -14,4 +14,5 @@ mod store;
 
 pub use gate::{Admission, Gate};
 pub use prepare::{Prepared, prepare};
+pub use series::Memory;
 pub use store::store;

@@ -2,11 +2,83 @@
 //! curve: numbers in different units are never compared.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::db::Connection;
 use crate::db::store::{self, CurveRow, KnownSeries, SeriesRow};
 use crate::error::{Error, Result};
 use crate::model::{CurveId, MachineId, ProjectId, SeriesId};
+
+/// Most curves that are remembered; beyond it all are forgotten.
+const MOST_REMEMBERED: usize = 20_000;
+
+/// Curves and series that are stored for certain: neither is ever deleted or given another meaning,
+/// so what was read once holds. Shared by all uploads of a process; cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Memory(Arc<Mutex<HashMap<Key, Remembered>>>);
+
+/// A curve by its owner and what it measures: workload, version, digest of its parameters.
+type Key = (MachineId, ProjectId, String, i32, [u8; 32]);
+
+#[derive(Debug)]
+struct Remembered {
+    curve: CurveId,
+    /// By task count and metric.
+    series: HashMap<(i32, String), (SeriesId, wire::Unit, wire::Direction)>,
+}
+
+/// Ids of the curves and series of a report, in their order.
+pub type Ids = (Vec<CurveId>, Vec<SeriesId>);
+
+impl Memory {
+    /// The ids of these curves and series; none where one is not known or means something else.
+    pub fn recall(
+        &self,
+        machine: MachineId,
+        project: ProjectId,
+        curves: &[CurveRow],
+        series: &[SeriesRow],
+    ) -> Option<Ids> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |row: &CurveRow| known.get(&key(machine, project, row));
+        let known: Vec<&Remembered> = curves.iter().map(of).collect::<Option<_>>()?;
+        let id = |row: &SeriesRow| {
+            let series = &known[row.curve].series;
+            let (id, unit, direction) = series.get(&(row.tasks, row.metric.clone()))?;
+            ((*unit, *direction) == (row.unit, row.direction)).then_some(*id)
+        };
+        let ids = series.iter().map(id).collect::<Option<_>>()?;
+        Some((known.iter().map(|one| one.curve).collect(), ids))
+    }
+
+    /// Remembers what was committed.
+    pub fn keep(
+        &self,
+        machine: MachineId,
+        project: ProjectId,
+        (curves, series): (&[CurveRow], &[SeriesRow]),
+        ids: &Ids,
+    ) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() + curves.len() > MOST_REMEMBERED {
+            known.clear();
+        }
+        for (row, curve) in curves.iter().zip(&ids.0) {
+            let new = || Remembered { curve: *curve, series: HashMap::new() };
+            known.entry(key(machine, project, row)).or_insert_with(new);
+        }
+        for (row, id) in series.iter().zip(&ids.1) {
+            if let Some(one) = known.get_mut(&key(machine, project, &curves[row.curve])) {
+                let meaning = (*id, row.unit, row.direction);
+                one.series.insert((row.tasks, row.metric.clone()), meaning);
+            }
+        }
+    }
+}
+
+fn key(machine: MachineId, project: ProjectId, row: &CurveRow) -> Key {
+    (machine, project, row.workload.clone(), row.version, row.digest)
+}
 
 /// The ids of these curves, in the order given; new ones are stored.
 pub async fn curve_ids(

@@ -3,6 +3,7 @@
 use time::OffsetDateTime;
 use wire::Accepted;
 
+use super::series::Ids;
 use super::{Prepared, series};
 use crate::app::App;
 use crate::db::{self, Connection};
@@ -45,12 +46,23 @@ pub async fn store(app: &App, allowed: Option<MachineId>, report: &Prepared) -> 
         received_at: now,
     };
     db::store::insert_run(&mut tx, &run).await?;
-    store_points(&mut tx, &run, project.id, report).await?;
+    let recalled =
+        app.known.recall(machine.id, project.id, &report.rows.curves, &report.rows.series);
+    let is_new = recalled.is_none();
+    let ids = match recalled {
+        Some(ids) => ids,
+        None => find_or_insert(&mut tx, &run, project.id, report).await?,
+    };
+    store_points(&mut tx, &run, &ids, report).await?;
     for artefact in &report.artefacts {
         db::store::insert_artefact(&mut tx, &run, artefact).await?;
     }
     db::machine::mark_seen(&mut *tx, machine.id, now).await?;
     tx.commit().await?;
+    if is_new {
+        let rows = (&*report.rows.curves, &*report.rows.series);
+        app.known.keep(machine.id, project.id, rows, &ids);
+    }
     app.due.notify_one();
     tracing::info!(
         run = %report.run, machine = machine.name, project = project.name,
@@ -219,17 +231,26 @@ async fn environment(
     }
 }
 
-async fn store_points(
+async fn find_or_insert(
     tx: &mut Connection,
     run: &db::store::Run<'_>,
     project: ProjectId,
     report: &Prepared,
-) -> Result<()> {
+) -> Result<Ids> {
     let rows = &report.rows;
     let curves = series::curve_ids(tx, run.machine, project, &rows.curves).await?;
     let series = series::series_ids(tx, run.machine, &curves, &rows.series).await?;
-    db::store::insert_points(tx, run, &curves, &rows.points).await?;
-    db::store::insert_measurements(tx, run, &series, &rows.measurements).await?;
-    db::store::mark_due(tx, run, &curves).await?;
+    Ok((curves, series))
+}
+
+async fn store_points(
+    tx: &mut Connection,
+    run: &db::store::Run<'_>,
+    (curves, series): &Ids,
+    report: &Prepared,
+) -> Result<()> {
+    db::store::insert_points(tx, run, curves, &report.rows.points).await?;
+    db::store::insert_measurements(tx, run, series, &report.rows.measurements).await?;
+    db::store::mark_due(tx, run, curves).await?;
     Ok(())
 }
