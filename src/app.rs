@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
 use tower_http::compression::CompressionLayer;
 
+use crate::account::oidc::Provider;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::ingest::{Gate, Memory};
@@ -52,6 +53,8 @@ pub struct App {
     primary: PgPool,
     /// Whether `db` is the replica.
     reads_replica: bool,
+    /// What the provider of identities published last.
+    pub provider: Arc<Provider>,
 }
 
 impl App {
@@ -67,6 +70,7 @@ impl App {
             known: Memory::default(),
             due: Arc::default(),
             metrics: Arc::default(),
+            provider: Arc::default(),
             pulse: Pulse::default(),
             replica: None,
             reads_replica: false,

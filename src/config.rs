@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::account::oidc;
 use crate::db;
 pub use network::Network;
 pub use sources::{FILE_VARIABLE, SETTINGS, Sources};
@@ -49,6 +50,10 @@ pub struct Config {
     pub ready: Ready,
     /// `SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE`: most requests of one token in a minute; default 6000.
     pub token_requests_per_minute: i32,
+    /// `SCALEWATCH_PASSWORD_LOGIN`: `on` (default), or `off` where people sign in by a provider alone.
+    pub password_login: bool,
+    /// The provider that people may sign in by, `SCALEWATCH_OIDC_…`.
+    pub oidc: Option<oidc::Settings>,
 }
 
 /// Shape of log lines on standard error.
@@ -149,7 +154,23 @@ impl Config {
             })
         };
         let tls = tls(&reader);
+        let oidc = oidc::Settings::from_lookup(&set).unwrap_or_else(|problem| {
+            reader.problems.borrow_mut().push(format!("{problem:#}"));
+            None
+        });
+        let password_login = reader.value(
+            "SCALEWATCH_PASSWORD_LOGIN",
+            true,
+            "neither on nor, where SCALEWATCH_OIDC_ISSUER is set, off: nobody could log in",
+            |text| match text {
+                "on" => Some(true),
+                "off" if set("SCALEWATCH_OIDC_ISSUER").is_some() => Some(false),
+                _ => None,
+            },
+        );
         let config = Config {
+            password_login,
+            oidc,
             listen,
             public_url: set("SCALEWATCH_URL").map_or_else(
                 || own_address(tls.is_some(), listen),
@@ -406,6 +427,9 @@ mod tests {
             ("SCALEWATCH_URL", "ftp://perf.example.org"),
             ("SCALEWATCH_TRUSTED_PROXIES", "10.0.0.0/8, 10.0.0.0/99"),
             ("SCALEWATCH_PROXY_HEADER", "X-Forwarded-For:"),
+            ("SCALEWATCH_PASSWORD_LOGIN", "no"),
+            ("SCALEWATCH_PASSWORD_LOGIN", "off"),
+            ("SCALEWATCH_OIDC_ISSUER", "id.example.org"),
         ] {
             let refused = config(&[("HOME", "/h"), (name, value)]).unwrap_err().to_string();
             assert!(refused.contains(name) && refused.contains(value), "{refused}");

@@ -77,7 +77,8 @@ fn each_outer_crate_is_named_only_by_its_layer() {
         ("utoipa", &["src/api/", "src/model/", "src/alert/"]),
         ("utoipa_axum", &["src/api/"]),
         ("prometheus_client", &["src/metrics.rs"]),
-        ("ureq", &["src/webhook/"]),
+        ("ureq", &["src/webhook/", "src/account/oidc/"]),
+        ("openidconnect", &["src/account/oidc/"]),
         ("quick_xml", &["src/api/"]),
         (
             "stats",

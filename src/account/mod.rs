@@ -1,11 +1,13 @@
 //! Who somebody is and what they may do: passwords, sessions, roles, how often one may try, and
 //! what was done by whom. No HTTP here: [`crate::api`] and [`crate::pages`] read headers and
-//! cookies, the command line its arguments, and all do it by these functions.
+//! cookies, the command line its arguments, and all do it by these functions. [`oidc`] alone asks
+//! somebody else, the provider of identities.
 
 pub mod audit;
 pub mod form;
 pub mod local;
 pub mod login;
+pub mod oidc;
 pub mod password;
 pub mod people;
 pub mod rate;

@@ -13,6 +13,8 @@ pub enum Who {
     Owner,
     /// Whoever may run commands on the service's machine.
     CommandLine,
+    /// The provider that people sign in by, of this name: it adds people and gives roles.
+    Provider(String),
     /// A person, in one of their sessions.
     Person(Person, SessionId),
     /// A program, by its token.
@@ -64,6 +66,7 @@ impl Viewer {
             Who::Nobody => "nobody",
             Who::Owner => "local owner",
             Who::CommandLine => "command line",
+            Who::Provider(name) => name,
             Who::Person(person, _) => &person.name,
             Who::Token(token) => &token.name,
         }
@@ -82,7 +85,7 @@ impl Viewer {
         match &self.who {
             Who::Owner | Who::CommandLine => true,
             Who::Person(person, _) => person.is_admin,
-            Who::Nobody | Who::Token(_) => false,
+            Who::Nobody | Who::Provider(_) | Who::Token(_) => false,
         }
     }
 

@@ -66,6 +66,11 @@ const SETTINGS: &str = "Settings (environment; docs/operations.md has their keys
   SCALEWATCH_PROXY_HEADER          header in which they name the client [X-Forwarded-For] or Forwarded
   SCALEWATCH_READY_WORKER_SECONDS, _READY_MAIL_SECONDS, _READY_DISK_PERCENT
                                    limits of /health/ready [300, 3600, 5]
+  SCALEWATCH_OIDC_ISSUER, _OIDC_CLIENT_ID, _OIDC_CLIENT_SECRET_FILE (or _OIDC_CLIENT_SECRET)
+                                   provider that people may sign in by; docs/accounts.md has these:
+  SCALEWATCH_OIDC_NAME, _OIDC_REDIRECT_URL, _OIDC_SCOPES, _OIDC_DOMAINS, _OIDC_CLAIMS,
+  _OIDC_NEW_PEOPLE, _OIDC_LINK_BY_EMAIL, _OIDC_GROUPS_CLAIM, _OIDC_ROLES
+  SCALEWATCH_PASSWORD_LOGIN        on, or off where people sign in by the provider alone [on]
   RUST_LOG                         what is logged [info, for up: warn]";
 
 #[derive(Debug, Subcommand)]

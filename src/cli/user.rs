@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, Subcommand};
 
 use super::admin::full_time;
-use crate::account::{By, password, people};
+use crate::account::{By, oidc, password, people};
 use crate::config::Config;
 use crate::db::{self, Connection, Pool};
 use crate::model::person::NamedRole;
@@ -36,6 +36,11 @@ pub enum UserCommand {
     },
     /// Take a disabled person back
     Enable {
+        /// Who
+        name: String,
+    },
+    /// Forget what a person is known by at the provider that people sign in by
+    Disconnect {
         /// Who
         name: String,
     },
@@ -113,6 +118,11 @@ impl UserCommand {
                 let person = people::find(tx, &name).await?;
                 people::set_disabled(tx, by, &person, false).await?;
                 format!("{} may log in", person.name)
+            }
+            UserCommand::Disconnect { name } => {
+                let person = people::find(tx, &name).await?;
+                oidc::forget(tx, by, &person).await?;
+                format!("{} is not connected any more", person.name)
             }
             UserCommand::Remove { name } => {
                 let person = people::find(tx, &name).await?;

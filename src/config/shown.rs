@@ -15,7 +15,9 @@ impl Config {
                 section = table;
             }
             let origin = sources.origin(variable);
-            text += &match self.value(key) {
+            let of_provider = || sources.get(variable).filter(|_| key.starts_with("oidc."));
+            let value = self.value(key).or_else(|| of_provider().map(|value| quoted(value.trim())));
+            text += &match value {
                 Some(value) => format!("{name} = {value}  # {origin}\n"),
                 None => format!("# {name} is not set\n"),
             };
@@ -39,6 +41,7 @@ impl Config {
             }),
             "shutdown_seconds" => self.shutdown_s.to_string(),
             "token_requests_per_minute" => self.token_requests_per_minute.to_string(),
+            "password_login" => quoted(if self.password_login { "on" } else { "off" }),
             "database.url" => quoted(&libpq::masked(self.database_url.as_deref()?)),
             "database.connections" => self.database_connections.to_string(),
             "database.replica_url" => quoted(&libpq::masked(self.database_replica_url.as_deref()?)),
@@ -72,8 +75,21 @@ mod tests {
 
     #[test]
     fn every_setting_is_shown_and_the_whole_is_a_file_that_means_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        std::fs::write(&secret, "s").unwrap();
         let given = |name: &str| {
             Some(match name {
+                "SCALEWATCH_PASSWORD_LOGIN" => "off".into(),
+                "SCALEWATCH_OIDC_ISSUER" | "SCALEWATCH_OIDC_REDIRECT_URL" => "https://id.x".into(),
+                "SCALEWATCH_OIDC_CLIENT_SECRET_FILE" => secret.display().to_string(),
+                "SCALEWATCH_OIDC_CLAIMS" => "a=b,c=d".into(),
+                "SCALEWATCH_OIDC_NEW_PEOPLE" => "add".into(),
+                "SCALEWATCH_OIDC_LINK_BY_EMAIL" => "verified".into(),
+                "SCALEWATCH_OIDC_ROLES" => "ops=linux:triager, root=admin".into(),
+                name if name.starts_with("SCALEWATCH_OIDC_") && !name.ends_with("_SECRET") => {
+                    "x.example".into()
+                }
                 "HOME" => "/h".into(),
                 "DATABASE_URL" => "postgres://ada@db/x".into(),
                 "DATABASE_REPLICA_URL" => "postgres://ada@db2/x".into(),
@@ -90,9 +106,9 @@ mod tests {
         assert!(problems.is_empty(), "{problems:?}");
         let shown = config.shown(&sources);
         for (key, _) in SETTINGS.iter().filter(|(key, _)| !key.is_empty()) {
-            assert!(config.value(key).is_some(), "{key} is not shown");
+            let name = key.rsplit('.').next().unwrap();
+            assert!(!shown.contains(&format!("# {name} is not set")), "{key} is not shown");
         }
-        let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("scalewatch.toml");
         std::fs::write(&path, &shown).unwrap();
         let again = Sources::read(Some(&path), &[], []).unwrap();

@@ -10,13 +10,14 @@ use serde_json::{Map, Value};
 pub const FILE_VARIABLE: &str = "SCALEWATCH_CONFIG";
 
 /// Everything that can be set: its key in the file and for `--set`, and its variable.
-pub const SETTINGS: [(&str, &str); 24] = [
+pub const SETTINGS: [(&str, &str); 38] = [
     ("listen", "SCALEWATCH_LISTEN"),
     ("url", "SCALEWATCH_URL"),
     ("data", "SCALEWATCH_DATA"),
     ("log_format", "SCALEWATCH_LOG_FORMAT"),
     ("shutdown_seconds", "SCALEWATCH_SHUTDOWN_SECONDS"),
     ("token_requests_per_minute", "SCALEWATCH_TOKEN_REQUESTS_PER_MINUTE"),
+    ("password_login", "SCALEWATCH_PASSWORD_LOGIN"),
     ("database.url", "DATABASE_URL"),
     ("database.connections", "SCALEWATCH_DATABASE_CONNECTIONS"),
     ("database.replica_url", "DATABASE_REPLICA_URL"),
@@ -29,9 +30,23 @@ pub const SETTINGS: [(&str, &str); 24] = [
     ("tls.key", "SCALEWATCH_TLS_KEY"),
     ("proxy.trusted", "SCALEWATCH_TRUSTED_PROXIES"),
     ("proxy.header", "SCALEWATCH_PROXY_HEADER"),
+    ("oidc.issuer", "SCALEWATCH_OIDC_ISSUER"),
+    ("oidc.client_id", "SCALEWATCH_OIDC_CLIENT_ID"),
+    ("oidc.client_secret_file", "SCALEWATCH_OIDC_CLIENT_SECRET_FILE"),
+    ("oidc.name", "SCALEWATCH_OIDC_NAME"),
+    ("oidc.redirect_url", "SCALEWATCH_OIDC_REDIRECT_URL"),
+    ("oidc.scopes", "SCALEWATCH_OIDC_SCOPES"),
+    ("oidc.domains", "SCALEWATCH_OIDC_DOMAINS"),
+    ("oidc.claims", "SCALEWATCH_OIDC_CLAIMS"),
+    ("oidc.new_people", "SCALEWATCH_OIDC_NEW_PEOPLE"),
+    ("oidc.link_by_email", "SCALEWATCH_OIDC_LINK_BY_EMAIL"),
+    ("oidc.groups_claim", "SCALEWATCH_OIDC_GROUPS_CLAIM"),
+    ("oidc.roles", "SCALEWATCH_OIDC_ROLES"),
     ("ready.worker_seconds", "SCALEWATCH_READY_WORKER_SECONDS"),
     ("ready.mail_seconds", "SCALEWATCH_READY_MAIL_SECONDS"),
     ("ready.disk_percent", "SCALEWATCH_READY_DISK_PERCENT"),
+    // A secret that belongs into a file of its own.
+    ("", "SCALEWATCH_OIDC_CLIENT_SECRET"),
     // Which folders others mean by the data folder.
     ("", "XDG_DATA_HOME"),
     ("", "HOME"),

@@ -9,6 +9,7 @@ pub mod health;
 pub mod heat;
 pub mod history;
 pub mod history_rows;
+pub mod identity;
 pub mod incident;
 pub mod incident_step;
 pub mod job;

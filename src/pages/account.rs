@@ -8,7 +8,8 @@ use serde_json::json;
 use time::OffsetDateTime;
 
 use super::failure::Failure;
-use super::login::chosen;
+use super::login::{chosen, require_passwords};
+use super::provider::{self, ProviderPart};
 use super::tokens::{self, TokenForm, TokenRow};
 use super::view::{Layout, Section, When};
 use super::visitor::{Posted, Visitor};
@@ -58,6 +59,8 @@ pub struct AccountView {
     pub has_password: bool,
     /// Fewest characters of a new one.
     pub shortest: usize,
+    /// What they are known by at the provider of identities, where there is one.
+    pub provider: Option<ProviderPart>,
     /// The last used first.
     pub sessions: Vec<SessionRow>,
     /// A token that was made just now: its name and its secret, shown this once.
@@ -110,6 +113,7 @@ async fn of_owner(app: &App, visitor: &Visitor) -> Result<AccountView> {
         roles: Vec::new(),
         has_password: false,
         shortest: password::SHORTEST,
+        provider: None,
         sessions: Vec::new(),
     })
 }
@@ -129,7 +133,8 @@ async fn of_person(
         is_admin: person.is_admin,
         gives_roles: visitor.viewer.may_somewhere(Role::Admin),
         roles: roles.into_iter().map(role).collect(),
-        has_password: person.has_password,
+        has_password: person.has_password && app.config.password_login,
+        provider: provider::part(app, person).await?,
         sessions: sessions.into_iter().map(|one| session_row(one, this, now)).collect(),
         ..of_owner(app, visitor).await?
     })
@@ -162,6 +167,7 @@ pub async fn change_password(
     State(app): State<App>,
     Posted { visitor, form }: Posted<Change>,
 ) -> Result<Redirect, Failure> {
+    require_passwords(&app)?;
     let (person, session) = logged_in(&visitor)?;
     let chosen = chosen(form.password.as_ref(), form.again.as_ref(), &person.name)?;
     let current = form.current.as_ref().map_or("", Secret::reveal);

@@ -30,23 +30,43 @@ pub struct LoginView {
     pub name: String,
     /// Why it was refused.
     pub refusal: Option<String>,
+    /// Whether passwords are taken.
+    pub passwords: bool,
+    /// The provider that people may sign in by: its name, and where that begins.
+    pub provider: Option<(String, String)>,
+}
+
+impl LoginView {
+    /// The page as it is shown at first.
+    pub(super) fn new(app: &App, visitor: &Visitor, next: &str) -> LoginView {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        let query = query.append_pair("next", next).finish();
+        let settings = app.config.oidc.as_ref();
+        LoginView {
+            layout: Layout::new("Log in", Section::None),
+            form_word: visitor.form.word(),
+            next: next.to_owned(),
+            name: String::new(),
+            refusal: None,
+            passwords: app.config.password_login,
+            provider: settings.map(|one| (one.name.clone(), format!("/login/provider?{query}"))),
+        }
+    }
 }
 
 /// Where to go on after logging in.
 #[derive(Debug, Deserialize)]
 pub struct Next {
-    next: Option<String>,
+    pub(super) next: Option<String>,
 }
 
 /// Shows the form.
-pub async fn form(visitor: Visitor, Query(next): Query<Next>) -> Result<Response, Failure> {
-    visitor.shown(&LoginView {
-        layout: Layout::new("Log in", Section::None),
-        form_word: visitor.form.word(),
-        next: next_place(next.next.as_deref()).to_owned(),
-        name: String::new(),
-        refusal: None,
-    })
+pub async fn form(
+    State(app): State<App>,
+    visitor: Visitor,
+    Query(next): Query<Next>,
+) -> Result<Response, Failure> {
+    visitor.shown(&LoginView::new(&app, &visitor, next_place(next.next.as_deref())))
 }
 
 /// What the form posts.
@@ -62,6 +82,7 @@ pub async fn log_in(
     State(app): State<App>,
     Posted { visitor, form }: Posted<LogIn>,
 ) -> Result<Response, Failure> {
+    require_passwords(&app)?;
     let name = form.name.unwrap_or_default();
     let typed = form.password.as_ref().map_or("", Secret::reveal);
     let next = next_place(form.next.as_deref());
@@ -69,11 +90,9 @@ pub async fn log_in(
         Ok(secret) => Ok((visitor.logged_in(&secret), Redirect::to(next)).into_response()),
         Err(Error::Unauthorised(refusal)) => {
             let view = LoginView {
-                layout: Layout::new("Log in", Section::None),
-                form_word: visitor.form.word(),
-                next: next.to_owned(),
                 name,
                 refusal: Some(format!("{refusal}.")),
+                ..LoginView::new(&app, &visitor, next)
             };
             Ok((StatusCode::UNAUTHORIZED, visitor.shown(&view)?).into_response())
         }
@@ -168,7 +187,19 @@ pub async fn set_password(
     Ok((visitor.logged_in(&secret), Redirect::to("/account")).into_response())
 }
 
+/// # Errors
+/// `Forbidden` where people sign in by the provider alone.
+pub(super) fn require_passwords(app: &App) -> Result<()> {
+    if app.config.password_login {
+        return Ok(());
+    }
+    Err(Error::Forbidden(
+        "passwords are not taken here; people sign in by the provider on the login page",
+    ))
+}
+
 async fn of_link(app: &App, code: &Secret) -> Result<Person> {
+    require_passwords(app)?;
     let found = db::person::find_by_link(&app.db, code, app.clock.now()).await?;
     found.ok_or(Error::NotFound("link"))
 }

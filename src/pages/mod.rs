@@ -28,6 +28,7 @@ pub mod overview;
 pub mod people;
 pub mod profile;
 pub mod project_compare;
+pub mod provider;
 pub mod quality;
 pub mod revision;
 pub mod run;
@@ -73,11 +74,15 @@ pub fn router() -> Router<App> {
         .route("/runs/{id}/profiles/{name}", get(profile::show))
         .route("/search", get(search::show))
         .route("/login", get(login::form).post(login::log_in))
+        .route("/login/provider", get(provider::go))
+        .route("/login/provider/back", get(provider::back))
         .route("/logout", post(login::log_out))
         .route("/welcome", get(login::welcome).post(login::set_password))
         .route("/account", get(account::show))
         .route("/account/password", post(account::change_password))
         .route("/account/sessions", post(account::end_session))
+        .route("/account/provider", post(provider::connect))
+        .route("/account/provider/remove", post(provider::disconnect))
         .route("/account/tokens", post(tokens::make))
         .route("/account/tokens/revoke", post(tokens::revoke))
         .route("/admin/project", post(people::show_project))

@@ -1,7 +1,7 @@
 //! `/admin`: people and their roles. Site admins do everything here; who is admin of a project gives
 //! roles in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use axum::extract::State;
@@ -76,9 +76,11 @@ async fn view(app: &App, visitor: &Visitor, link: Option<(String, String)>) -> R
     }
     let this = visitor.viewer.as_person().map(|person| person.id);
     let people = db::person::list(&app.db).await?;
+    let connected = db::identity::list(&app.db, None).await?;
+    let connected: BTreeSet<PersonId> = connected.into_iter().map(|one| one.person).collect();
     let row = |person: &Person| {
         let roles = roles.get(&person.id).map_or(&[][..], Vec::as_slice);
-        person_row(person, roles, this, now)
+        person_row(person, roles, connected.contains(&person.id), this, now)
     };
     Ok(PeopleView {
         layout: Layout::new("People", Section::None).seen_by(visitor),
@@ -107,6 +109,7 @@ async fn projects(app: &App, visitor: &Visitor) -> Result<Vec<Project>> {
 fn person_row(
     person: &Person,
     roles: &[NamedRole],
+    connected: bool,
     this: Option<PersonId>,
     now: OffsetDateTime,
 ) -> PersonRow {
@@ -118,10 +121,11 @@ fn person_row(
             (false, []) => "none of their own".into(),
             (false, roles) => roles.iter().map(role).collect::<Vec<_>>().join(", "),
         },
-        state: match (person.disabled_at, person.has_password) {
-            (Some(_), _) => "disabled",
-            (None, true) => "can log in",
-            (None, false) => "has no password",
+        state: match (person.disabled_at, person.has_password, connected) {
+            (Some(_), ..) => "disabled",
+            (None, _, true) => "signs in by the provider",
+            (None, true, false) => "can log in",
+            (None, false, false) => "has no password",
         },
         last_login: person.last_login_at.map(|at| When::new(at, now)),
         is_admin: person.is_admin,

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::failure::Failure;
 use crate::account::form::FormKey;
-use crate::account::{By, Client, Viewer, Who, session};
+use crate::account::{By, Client, Viewer, Who, oidc, session};
 use crate::api::who::{self, SESSION_COOKIE};
 use crate::app::App;
 use crate::error::{Error, Result};
@@ -20,6 +20,9 @@ use crate::model::Secret;
 
 /// The cookie behind the forms of a browser without a session.
 const FORM_COOKIE: &str = "scalewatch_form";
+
+/// The cookie of a browser that is at the provider of identities.
+const SIGN_IN_COOKIE: &str = "scalewatch_sign_in";
 
 /// Who looks, and from where.
 #[derive(Debug, Clone)]
@@ -32,6 +35,8 @@ pub struct Visitor {
     pub client: Client,
     /// Path and query of what they look at.
     pub address: String,
+    /// What [`Visitor::going`] gave the browser.
+    pub sign_in: Option<Secret>,
     by_tls: bool,
 }
 
@@ -48,6 +53,7 @@ impl Visitor {
             viewer,
             form: cookie.map_or_else(FormKey::fresh, key),
             client: who::client(parts, app),
+            sign_in: jar.get(SIGN_IN_COOKIE).map(|one| Secret::from_client(one.value())),
             address: parts.uri.path_and_query().map_or("/".into(), ToString::to_string),
             by_tls: who::is_by_tls(parts, app),
         })
@@ -89,6 +95,14 @@ impl Visitor {
     pub fn logged_out(&self) -> CookieJar {
         let mut cookie = self.cookie(SESSION_COOKIE, String::new());
         cookie.make_removal();
+        CookieJar::new().add(cookie)
+    }
+
+    /// The cookie by which a browser that goes to the provider of identities is known when it comes
+    /// back; kept as long as that may take.
+    pub fn going(&self, secret: &Secret) -> CookieJar {
+        let mut cookie = self.cookie(SIGN_IN_COOKIE, secret.reveal().to_owned());
+        cookie.set_max_age(oidc::PATIENCE);
         CookieJar::new().add(cookie)
     }
 

@@ -7,7 +7,7 @@ use crate::support::browser::{Browser, form_word};
 use crate::support::{Service, row_counts};
 
 /// Every address that takes a form.
-const FORMS: [&str; 12] = [
+const FORMS: [&str; 14] = [
     "/account/tokens",
     "/account/tokens/revoke",
     "/admin/project",
@@ -20,6 +20,8 @@ const FORMS: [&str; 12] = [
     "/admin/role",
     "/admin/person",
     "/incidents/1",
+    "/account/provider",
+    "/account/provider/remove",
 ];
 
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]

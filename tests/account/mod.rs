@@ -4,6 +4,7 @@ mod audit;
 mod commands;
 mod forms;
 mod login;
+mod oidc;
 mod owner;
 mod people;
 mod private;

@@ -124,7 +124,9 @@ fn asked(path: &str, hidden: &Hidden) -> Option<(Vec<String>, bool)> {
         | "/curves"
         | "/health"
         | "/login"
-        | "/account" => (vec![path.into()], false),
+        | "/account"
+        | "/login/provider"
+        | "/login/provider/back" => (vec![path.into()], false),
         "/health/live" | "/health/ready" => (vec![path.into()], false),
         "/api/v1/openapi.json" | "/welcome" | "/admin" | "/admin/audit" => {
             (vec![path.into()], false)

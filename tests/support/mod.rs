@@ -5,6 +5,7 @@ pub mod build;
 pub mod cluster;
 pub mod history;
 pub mod processes;
+pub mod provider;
 pub mod rows;
 pub mod service;
 pub mod smtp;

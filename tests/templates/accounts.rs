@@ -8,6 +8,7 @@ use scalewatch::pages::audit::{AuditView, DeedRow};
 use scalewatch::pages::failure::FailureView;
 use scalewatch::pages::login::{LoginView, WelcomeView};
 use scalewatch::pages::people::{PeopleView, PersonRow};
+use scalewatch::pages::provider::{GoingView, ProviderPart};
 use scalewatch::pages::tokens::{TokenForm, TokenRow};
 
 use super::sample::Sample;
@@ -20,6 +21,16 @@ impl Sample<'_> {
             next: "/".into(),
             name: self.text(),
             refusal: (self.0 > 0).then(|| self.text()),
+            passwords: self.0 != 1,
+            provider: (self.0 > 0).then(|| (self.text(), "/login/provider?next=%2F".into())),
+        }
+    }
+
+    pub(super) fn going(self) -> GoingView {
+        GoingView {
+            layout: self.layout(),
+            name: self.text(),
+            href: "https://id.example.org/authorize?a=b&c=d".into(),
         }
     }
 
@@ -60,6 +71,11 @@ impl Sample<'_> {
             roles: self.pairs(),
             has_password: self.0 > 1,
             shortest: 10,
+            provider: (self.0 > 0).then(|| ProviderPart {
+                name: self.text(),
+                connected: (self.0 > 1).then(|| (self.text(), Some(self.when()))),
+                can_leave: true,
+            }),
             sessions: self.many(session),
             secret: (self.0 > 1).then(|| (self.text(), self.text())),
             tokens: self.many(token),

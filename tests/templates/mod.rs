@@ -76,6 +76,7 @@ fn every_page(sample: Sample<'_>) -> Vec<(&'static str, String)> {
         ("search", rendered(&sample.search())),
         ("api", rendered(&sample.api())),
         ("login", rendered(&sample.login())),
+        ("going", rendered(&sample.going())),
         ("welcome", rendered(&sample.welcome())),
         ("account", rendered(&sample.account())),
         ("people", rendered(&sample.people())),
