@@ -4,7 +4,8 @@
 //! [`detect`] finds steps in the series that are due, [`alert`] groups them into incidents and
 //! queues messages, [`mail`] and [`webhook`] send them, [`worker`] drives those four and [`upkeep`],
 //! and [`pages`] and [`api`] read it all back. [`jobs`] are measurements that were asked for and the
-//! agents that do them; [`account`] knows who may; [`import`] makes reports of what other tools
+//! agents that do them; [`lives`] is what becomes of what is stored, machines merged and branches
+//! rewritten; [`account`] knows who may; [`import`] makes reports of what other tools
 //! measured. [`cli`] starts it all. All SQL is in [`db`]; nouns are in [`model`]; the only clock is
 //! [`clock`]; what the service counts about itself is in [`metrics`].
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@ pub mod format;
 pub mod import;
 pub mod ingest;
 pub mod jobs;
+pub mod lives;
 pub mod mail;
 pub mod metrics;
 pub mod model;

@@ -17,6 +17,7 @@ mod ingest;
 mod jobs;
 mod journey;
 mod layers;
+mod lives;
 mod mail;
 mod migrations;
 mod pages;

@@ -18,8 +18,8 @@ use time::OffsetDateTime;
 
 use crate::db::due::Due;
 use crate::db::{self, Connection};
-use crate::model::CurveId;
 use crate::model::step::{Found, Scope, StandingStep};
+use crate::model::{CurveId, ProjectId};
 use reconcile::Action;
 
 /// Stores what was found in curves of one machine and project, where they were judged, and settles the incidents it bears
@@ -54,6 +54,29 @@ pub async fn apply(
         return Ok(());
     }
     group::settle(connection, project, &before, &after, now).await
+}
+
+/// Retracts those of some steps of a project that people took the ground from, by `why`, and settles
+/// the incidents of the branches that the steps are on.
+///
+/// # Errors
+/// When the database refuses.
+pub async fn withdraw(
+    connection: &mut Connection,
+    project: ProjectId,
+    steps: &[StandingStep],
+    is_gone: impl Fn(&StandingStep) -> bool,
+    why: &str,
+    now: OffsetDateTime,
+) -> Result<()> {
+    db::incident::lock_project(connection, project).await?;
+    for step in steps.iter().filter(|step| is_gone(step)) {
+        db::step::mark_retracted(connection, step.machine, step.id, now).await?;
+        let words = format!("the step of {} is gone: {why}", words::step(step));
+        let detail = json!({ "words": words, "step": step.id });
+        note(connection, step, "step_retracted", &detail, now).await?;
+    }
+    group::settle(connection, project, steps, &[], now).await
 }
 
 async fn store(

@@ -9,6 +9,7 @@ mod auth;
 mod badge;
 mod batch;
 mod body;
+mod branches;
 mod cache;
 mod columns;
 mod compare;
@@ -76,6 +77,9 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(projects::list))
         .routes(routes!(projects::show))
         .routes(routes!(projects::revisions))
+        .routes(routes!(branches::reorder))
+        .routes(routes!(branches::rename))
+        .routes(routes!(branches::delete))
         .routes(routes!(badge::show))
         .routes(routes!(weights::list, weights::replace))
         .routes(routes!(runs::list, runs::create))

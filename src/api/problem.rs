@@ -104,6 +104,18 @@ pub const CODES: &[Code] = &[
         "Another report was stored under this UUID. Nothing was changed; a new run needs a new UUID.",
     ),
     code(
+        "branch_known",
+        &[409],
+        "The name of a branch is taken",
+        "Another branch of the project has this name, or had it and still answers to it.",
+    ),
+    code(
+        "branch_in_use",
+        &[409],
+        "A job measures the branch",
+        "`detail` names it. Cancel it, or wait until it is over.",
+    ),
+    code(
         "project_subject_changed",
         &[409],
         "The project is known with another subject",
@@ -113,7 +125,8 @@ pub const CODES: &[Code] = &[
         "revision_moved",
         &[409],
         "The revision is known at another place",
-        "The commit was reported before with another position or committer time on this branch.",
+        "The commit was reported before with another position or committer time on this branch, or has left it. \
+         After a history was rewritten tell its order: POST /api/v1/projects/{name}/branches/{branch}/order.",
     ),
     code(
         "metric_redefined",

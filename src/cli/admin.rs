@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::backup::{Backup, Restore};
+use super::branch::BranchCommand;
 use super::machine::{MachineCommand, RetentionCommand};
 use super::project::ProjectCommand;
 use super::user::UserCommand;
@@ -32,6 +33,9 @@ pub enum Admin {
     /// Make, list and revoke tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// List, rename, reorder and delete branches
+    #[command(subcommand)]
+    Branch(BranchCommand),
     /// Say who may read which project
     #[command(subcommand)]
     Project(ProjectCommand),
@@ -107,6 +111,7 @@ impl Admin {
         let by = By { viewer: &viewer, origin: "this machine", now };
         match rest {
             Admin::User(user) => user.run(&pool, config, &by).await?,
+            Admin::Branch(branch) => branch.run(&pool, &by).await?,
             Admin::Project(project) => project.run(&pool, &by).await?,
             Admin::Audit { limit } => {
                 for deed in db::audit::list(&pool, None, limit).await?.iter().rev() {

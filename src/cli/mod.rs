@@ -2,6 +2,7 @@
 
 mod admin;
 mod backup;
+mod branch;
 mod check;
 mod detect;
 mod import;

@@ -54,6 +54,7 @@ pub async fn list(
              and ($3::text is null or s.metric = $3)
              and ($4::integer is null or s.tasks = $4)
              and ($5::bigint is null or m.branch_id = $5)
+             and (m.branch_id > 0 or $6::bigint[] is not null or $8::uuid[] is not null)
              and ($6::bigint[] is null or m.revision_id = any($6))
              and ($8::uuid[] is null or m.run_id = any($8))
            order by s.tasks, s.metric, m.rank, m.finished_at, m.run_id"#,

@@ -275,8 +275,8 @@ async fn read(
         r#"select i.id, i.project_id, p.name as project_name, i.branch_id, b.name as branch_name,
                   i.direction, i.state, i.reason, i.fixed_by, i.merged_into, i.good_rank,
                   i.bad_rank, i.opened_at, i.changed_at,
-                  good.id as good_id, good.commit_id as good_commit, good.subject as good_subject,
-                  bad.id as bad_id, bad.commit_id as bad_commit, bad.subject as bad_subject,
+                  good.id as "good_id!", good.commit_id as "good_commit!", good.subject as "good_subject!",
+                  bad.id as "bad_id!", bad.commit_id as "bad_commit!", bad.subject as "bad_subject!",
                   counts.steps as "steps!", counts.machines as "machines!",
                   c.id as curve_id, c.workload, s.metric, s.tasks, s.derived,
                   top.ratio as "ratio?",
@@ -295,12 +295,22 @@ async fn read(
                    as any
            ) stands
            cross join lateral (
-               select id, commit_id, subject from revision
-               where branch_id = i.branch_id and rank = i.good_rank order by commit_id limit 1
+               (select id, commit_id, subject from revision
+                where branch_id = i.branch_id and rank = i.good_rank order by commit_id limit 1)
+               union all
+               (select v.id, v.commit_id, v.subject
+                from step t join revision v on v.id = t.good_revision_id
+                where t.incident_id = i.id order by t.id desc limit 1)
+               limit 1
            ) good
            cross join lateral (
-               select id, commit_id, subject from revision
-               where branch_id = i.branch_id and rank = i.bad_rank order by commit_id limit 1
+               (select id, commit_id, subject from revision
+                where branch_id = i.branch_id and rank = i.bad_rank order by commit_id limit 1)
+               union all
+               (select v.id, v.commit_id, v.subject
+                from step t join revision v on v.id = t.bad_revision_id
+                where t.incident_id = i.id order by t.id desc limit 1)
+               limit 1
            ) bad
            cross join lateral (
                select count(*) as steps, count(distinct machine_id) as machines from step

@@ -2,6 +2,7 @@
 //! `mark_*`), take a pool or a connection, and return nouns of [`crate::model`].
 
 pub mod audit;
+pub mod branch;
 pub mod curve;
 pub mod due;
 pub mod environment;

@@ -20,6 +20,7 @@ pub async fn list(
            join run r on r.machine_id = p.machine_id and r.id = p.run_id
            join revision v on v.id = r.revision_id
            where p.machine_id = $1 and p.curve_id = $2 and p.failure is not null
+             and v.off_branch_at is null
            order by r.finished_at desc, p.tasks limit 1000"#,
         machine as MachineId,
         curve as CurveId

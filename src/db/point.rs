@@ -109,7 +109,7 @@ async fn list_metrics(
            from series s
            join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
            where s.machine_id = $1 and m.machine_id = $1 and s.curve_id = any($6)
-             and m.branch_id = $3 and m.rank = (select rank from revision where id = $4)
+             and m.branch_id = any(array[$3::bigint, -$3::bigint]) and m.rank = (select rank from revision where id = $4)
              and m.finished_at = $5 and m.run_id = $2
            order by s.is_primary desc, s.id"#,
         run.machine as MachineId,

@@ -144,7 +144,7 @@ pub async fn list_branches(
     rows.fetch_all(executor).await?.into_iter().map(Branch::try_from).collect()
 }
 
-/// The branch of this name.
+/// The branch of this name, or the one that had it.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -155,8 +155,14 @@ pub async fn find_branch(
 ) -> Result<Option<Branch>, Failure> {
     let row = sqlx::query_as!(
         BranchRow,
-        r#"select id as "id: BranchId", project_id as "project: ProjectId", name, order_by
-           from branch where project_id = $1 and name = $2"#,
+        r#"select id as "id!: BranchId", project_id as "project!: ProjectId", name as "name!",
+               order_by as "order_by!"
+           from branch where project_id = $1 and name = $2
+           union all
+           select b.id, b.project_id, b.name, b.order_by
+           from branch_alias a join branch b on b.id = a.branch_id
+           where a.project_id = $1 and a.name = $2
+             and not exists (select from branch where project_id = $1 and name = $2)"#,
         project as ProjectId,
         name
     );

@@ -4,6 +4,7 @@ use sqlx::PgExecutor;
 use time::OffsetDateTime;
 
 use super::{Failure, Pool};
+use crate::model::revision::is_off_branch;
 use crate::model::{BranchId, NamedRevision, ProjectId, Revision, RevisionId};
 
 /// The revision of this row.
@@ -139,7 +140,7 @@ pub async fn find_named(pool: &Pool, id: RevisionId) -> Result<Option<NamedRevis
     Ok(row.fetch_optional(pool).await?.map(NamedRevision::from))
 }
 
-/// The measured revisions next before and next after this one on its branch.
+/// The measured revisions next before and next after this one on its branch; none where it left it.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -147,12 +148,15 @@ pub async fn find_neighbours(
     pool: &Pool,
     of: &Revision,
 ) -> Result<(Option<Revision>, Option<Revision>), Failure> {
+    if is_off_branch(of.rank) {
+        return Ok((None, None));
+    }
     let before = sqlx::query_as!(
         Revision,
         r#"select id as "id: RevisionId", branch_id as "branch: BranchId", commit_id as commit,
                position, committed_at, rank, parents, subject
            from revision v
-           where branch_id = $1 and (rank, commit_id) < ($2, $3)
+           where branch_id = $1 and off_branch_at is null and (rank, commit_id) < ($2, $3)
              and exists (select from run where revision_id = v.id)
            order by rank desc, commit_id desc limit 1"#,
         of.branch as BranchId,
@@ -164,7 +168,7 @@ pub async fn find_neighbours(
         r#"select id as "id: RevisionId", branch_id as "branch: BranchId", commit_id as commit,
                position, committed_at, rank, parents, subject
            from revision v
-           where branch_id = $1 and (rank, commit_id) > ($2, $3)
+           where branch_id = $1 and off_branch_at is null and (rank, commit_id) > ($2, $3)
              and exists (select from run where revision_id = v.id)
            order by rank, commit_id limit 1"#,
         of.branch as BranchId,
@@ -244,7 +248,7 @@ pub async fn list_of_branch(
         r#"select v.commit_id as commit, v.subject, v.rank, v.parents, v.position, v.committed_at,
                (select count(*) from run r where r.revision_id = v.id) as "runs!"
            from revision v
-           where v.branch_id = $1 and ($2::bigint is null or (v.rank, v.commit_id) < ($2, $3))
+           where v.branch_id = $1 and v.off_branch_at is null and ($2::bigint is null or (v.rank, v.commit_id) < ($2, $3))
            order by v.rank desc, v.commit_id desc limit $4"#,
         branch as BranchId,
         rank,

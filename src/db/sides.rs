@@ -190,7 +190,7 @@ pub async fn list_before(
                           dense_rank() over (order by m.rank desc) as age
                    from measurement m join revision v on v.id = m.revision_id
                    where m.machine_id = s.machine_id and m.series_id = s.id
-                     and v.branch_id = $2 and m.rank < $3
+                     and v.branch_id = $2 and v.off_branch_at is null and m.rank < $3
                ) aged
                where aged.age <= $4
            ) e

@@ -28,7 +28,8 @@ pub async fn list_history(
          from series s
          join measurement m on m.machine_id = s.machine_id and m.series_id = s.id
          join revision r on r.id = m.revision_id
-         where s.machine_id = $1 and m.machine_id = $1 and s.curve_id = $2",
+         where s.machine_id = $1 and m.machine_id = $1 and s.curve_id = $2
+               and m.branch_id > 0",
         machine.0,
         curve.0
     )

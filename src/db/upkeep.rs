@@ -75,7 +75,7 @@ pub async fn thin(
                join series s on s.machine_id = p.machine_id and s.curve_id = p.curve_id
                    and s.tasks = p.tasks
                where m.machine_id = old.machine_id and m.series_id = s.id
-                 and m.branch_id = old.branch_id and m.rank = old.rank
+                 and m.branch_id = any(array[old.branch_id, -old.branch_id]) and m.rank = old.rank
                  and m.finished_at = old.finished_at and m.run_id = old.id
                  and m.samples is not null
            ),

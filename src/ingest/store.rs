@@ -173,7 +173,8 @@ async fn revision(
         code: "revision_moved",
         field: format!("revision.{}", branch.order_by.word()),
         detail: format!(
-            "commit {} is known on branch {} with another {}; a revision keeps its place",
+            "commit {} is known on branch {} with another {}, or left it; a revision keeps its place \
+             until the branch's order is told anew, by POST /api/v1/projects/{{project}}/branches/{{branch}}/order",
             short(&wanted.commit),
             branch.name,
             branch.order_by.word()

@@ -96,6 +96,14 @@ pub struct NamedRevision {
     pub branch_name: String,
 }
 
+/// How far the rank of a revision is moved down when it leaves its branch: below every other.
+pub const OFF_BRANCH: i64 = 1 << 62;
+
+/// Whether a rank is that of a revision that left its branch.
+pub const fn is_off_branch(rank: i64) -> bool {
+    rank < -(OFF_BRANCH / 2)
+}
+
 /// The first ten hex digits of a commit id.
 pub fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)

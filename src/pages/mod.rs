@@ -9,6 +9,7 @@ pub mod api;
 pub mod assets;
 pub mod audit;
 pub mod before_after;
+pub mod branches;
 pub mod compare;
 pub mod curve;
 pub mod curves;
@@ -67,6 +68,7 @@ pub fn router() -> Router<App> {
         .route("/incidents/{id}/why", get(why::show))
         .route("/jobs", get(jobs::list))
         .route("/jobs/{id}", get(job::show))
+        .route("/projects/{name}/branches", get(branches::show).post(branches::change))
         .route("/projects/{name}/compare", get(project_compare::show))
         .route("/machines/{id}", get(machine::show))
         .route("/revisions/{id}", get(revision::show))

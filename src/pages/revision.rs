@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Html;
 
+use super::branches;
 use super::failure::Failure;
 use super::incidents::IncidentRows;
 use super::shown;
@@ -14,6 +15,7 @@ use crate::db;
 use crate::detect::severity;
 use crate::error::{Error, Result};
 use crate::format;
+use crate::model::revision::is_off_branch;
 use crate::model::{Curve, NamedRevision, Revision, RevisionId};
 
 /// Curves and runs shown.
@@ -50,6 +52,10 @@ pub struct RevisionView {
     pub project: String,
     /// On which branch.
     pub branch: String,
+    /// Where the project's branches are.
+    pub branches: String,
+    /// Not on the branch any more since its history was written anew.
+    pub left: bool,
     /// First-parent position, where it has one.
     pub position: Option<i64>,
     /// When it was committed, where that is known.
@@ -86,6 +92,7 @@ pub async fn show(
 async fn view(app: &App, visitor: &Visitor, named: &NamedRevision) -> Result<RevisionView> {
     let now = app.clock.now();
     let revision = &named.revision;
+    let left = is_off_branch(revision.rank);
     let (before, after) = db::revision::find_neighbours(&app.db, revision).await?;
     let mut incidents = Vec::new();
     for id in db::incident::list_over(&app.db, revision.branch, revision.rank).await? {
@@ -111,7 +118,9 @@ async fn view(app: &App, visitor: &Visitor, named: &NamedRevision) -> Result<Rev
         commit: revision.commit.clone(),
         project: named.project_name.clone(),
         branch: named.branch_name.clone(),
-        position: revision.position,
+        branches: branches::address(&named.project_name),
+        position: revision.position.filter(|_| !left),
+        left,
         committed: revision.committed_at.map(|at| When::new(at, now)),
         parents: revision.parents.clone(),
         caption: match curves.len() as i64 {

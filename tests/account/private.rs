@@ -145,6 +145,7 @@ fn asked(path: &str, hidden: &Hidden) -> Option<(Vec<String>, bool)> {
         "/api/v1/projects/{name}" | "/api/v1/projects/{name}/badge.svg" => {
             (vec![path.replace("{name}", "hush")], true)
         }
+        "/projects/{name}/branches" => (vec![path.replace("{name}", "hush")], true),
         "/api/v1/projects/{name}/revisions" => {
             (vec![format!("{}?branch=hush-branch", path.replace("{name}", "hush"))], true)
         }

@@ -68,6 +68,7 @@ fn every_page(sample: Sample<'_>) -> Vec<(&'static str, String)> {
         ("why", rendered(&sample.why())),
         ("alert quality", rendered(&sample.quality())),
         ("machine", rendered(&sample.machine())),
+        ("branches", rendered(&sample.branches())),
         ("revision", rendered(&sample.revision())),
         ("jobs", rendered(&sample.jobs())),
         ("job", rendered(&sample.job())),

@@ -1,5 +1,6 @@
 //! Samples of the pages that begin a way: overview, search, machine, revision.
 
+use scalewatch::pages::branches::{BranchRow, BranchesView};
 use scalewatch::pages::heat::{HeatCell, HeatView};
 use scalewatch::pages::machine::{EnvironmentRow, FloorRow, MachineView};
 use scalewatch::pages::overview::{MachineRow, OverviewView};
@@ -85,6 +86,8 @@ impl Sample<'_> {
             commit: self.text(),
             project: self.text(),
             branch: self.text(),
+            branches: "/projects/linux/branches".into(),
+            left: self.0 > 1,
             position: (self.0 > 0).then_some(7),
             committed: (self.0 > 0).then(|| self.when()),
             parents: self.many(|_| self.text()),
@@ -94,6 +97,21 @@ impl Sample<'_> {
             curves: self.many(curve),
             caption: self.text(),
             runs: self.runs(),
+        }
+    }
+
+    pub(super) fn branches(self) -> BranchesView {
+        let row = |_| BranchRow {
+            name: self.text(),
+            order: "first-parent position",
+            left: self.many(|index| (index as i64, self.commit())),
+        };
+        BranchesView {
+            layout: self.layout(),
+            project: self.text(),
+            action: "/projects/linux/branches".into(),
+            form_word: (self.0 > 1).then(|| "word".into()),
+            branches: self.many(row),
         }
     }
 
