@@ -176,6 +176,7 @@ pub async fn show(
     params.finish()?;
     let id: CurveId = id.parse().map_err(|_| Error::NotFound("curve"))?;
     let curve = lookup::curve(&app, &viewer, id).await?;
+    let id = curve.id;
     let series = db::series::list_of_curve(&app.db, id).await?;
     let shown = metric_of(&series, metric.as_deref())?.clone();
     let branch = lookup::branch_or_only(&app, curve.project, branch.as_deref()).await?;

@@ -10,15 +10,27 @@ use crate::model::{
     Run, RunId,
 };
 
-/// The machine with this id.
+/// The machine with this id, or the one that it was merged into.
 pub async fn machine(app: &App, id: &str) -> Result<Machine> {
-    let found = db::machine::find_by_public_id(&app.db, id).await?;
-    found.ok_or(Error::NotFound("machine"))
+    let found = match id.contains('\0') {
+        // Postgres keeps no text with it.
+        true => None,
+        false => db::machine::find_by_public_id(&app.db, id).await?,
+    };
+    let found = found.ok_or(Error::NotFound("machine"))?;
+    if found.public_id == id {
+        return Ok(found);
+    }
+    // It was merged into this one, which has an identity of its own.
+    db::machine::find(&app.db, found.id).await?.ok_or(Error::NotFound("machine"))
 }
 
 /// The project of this name.
 pub async fn project(app: &App, viewer: &Viewer, name: &str) -> Result<Project> {
-    let found = db::project::find_by_name(&app.db, name).await?;
+    let found = match name.contains('\0') {
+        true => None,
+        false => db::project::find_by_name(&app.db, name).await?,
+    };
     let project = found.ok_or(Error::NotFound("project"))?;
     viewer.sees(project.id, "project")?;
     Ok(project)

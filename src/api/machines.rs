@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use time::OffsetDateTime;
 use time::serde::rfc3339;
@@ -16,11 +16,12 @@ use super::document::PageParams;
 use super::environments::EnvironmentView;
 use super::export::{self, Format, FormatParam, Tabular};
 use super::page::Page;
-use super::problem::{Conflict, Read, Write};
+use super::problem::{Conflict, NotFound, Read, Write};
 use super::{Answer, Params, body, lookup};
 use crate::app::App;
 use crate::db;
 use crate::error::Error;
+use crate::lives;
 use crate::model::{Machine, MachineId, Scope, Secret};
 
 /// Environments shown with a machine, the one last used first.
@@ -191,6 +192,75 @@ pub async fn register(
     tracing::info!(machine = machine.id, name = machine.name, new, "machine registered");
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(Registered { machine: machine.id, token: secret.reveal().to_owned() })))
+}
+
+/// Which machine goes.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = MachineMerge)]
+#[serde(deny_unknown_fields)]
+pub struct Merge {
+    /// Its id.
+    from: String,
+    /// Says that hardware that differs is the same all the same.
+    #[serde(default)]
+    force: bool,
+}
+
+/// How much became the other machine's.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = MachineMerged)]
+pub struct Merged {
+    /// Id of the machine that stays.
+    machine: String,
+    /// Runs that are its own now.
+    runs: u64,
+    /// Curves that are judged anew.
+    curves: u64,
+    /// Those of them that both had, and that are one now.
+    joined: u64,
+    /// Tokens that upload for it now.
+    tokens: u64,
+}
+
+/// Makes everything that another machine measured this one's: the same hardware registered twice.
+///
+/// The other's id leads to this one from then on, and its tokens upload for this one. There is no way
+/// back.
+#[utoipa::path(
+    post, path = "/machines/{id}/merge", operation_id = "merge_machines", tag = "machines",
+    params(("id" = String, Path, description = "Id of the machine that stays.")),
+    request_body = Merge,
+    responses(
+        (status = 200, description = "They are one.", body = Merged),
+        Write,
+        NotFound,
+        Conflict,
+    ),
+    security(("token" = ["admin"])),
+)]
+pub async fn merge(
+    State(app): State<App>,
+    At(id): At<String>,
+    caller: Caller,
+    request: Request,
+) -> Answer<Json<Merged>> {
+    caller.require(Scope::Admin)?;
+    let asked: Merge = body::read(request, limits::BODY_BYTES, Ok).await?;
+    if asked.from.contains('\0') {
+        return Err(Error::NotFound("machine").into());
+    }
+    let mut tx = app.db.begin().await?;
+    let by = caller.by(&app);
+    let moved = lives::merge::merge(&mut tx, &by, &asked.from, &id, asked.force).await?;
+    tx.commit().await?;
+    app.due.notify_one();
+    Ok(Json(Merged {
+        machine: lookup::machine(&app, &id).await?.public_id,
+        runs: moved.runs,
+        curves: moved.curves,
+        joined: moved.joined,
+        tokens: moved.tokens,
+    }))
 }
 
 fn identity_changed() -> Error {

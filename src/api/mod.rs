@@ -73,6 +73,7 @@ fn routes() -> OpenApiRouter<App> {
     let v1 = OpenApiRouter::new()
         .routes(routes!(machines::list, machines::register))
         .routes(routes!(machines::show))
+        .routes(routes!(machines::merge))
         .routes(routes!(noise::list, noise::put))
         .routes(routes!(projects::list))
         .routes(routes!(projects::show))

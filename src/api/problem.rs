@@ -104,6 +104,18 @@ pub const CODES: &[Code] = &[
         "Another report was stored under this UUID. Nothing was changed; a new run needs a new UUID.",
     ),
     code(
+        "machine_merged",
+        &[409],
+        "They are one machine already",
+        "Both ids lead to the same machine; one was merged into the other.",
+    ),
+    code(
+        "machine_hardware_differs",
+        &[409],
+        "The machines' hardware differs",
+        "`detail` says in what. Say `force` where it is the same all the same, for instance after an upgrade.",
+    ),
+    code(
         "branch_known",
         &[409],
         "The name of a branch is taken",
@@ -114,6 +126,12 @@ pub const CODES: &[Code] = &[
         &[409],
         "A job measures the branch",
         "`detail` names it. Cancel it, or wait until it is over.",
+    ),
+    code(
+        "machines_busy",
+        &[409],
+        "Both machines have a job in hand",
+        "A machine has one job at most. Cancel one, or wait until it is over.",
     ),
     code(
         "project_subject_changed",

@@ -39,7 +39,7 @@ pub enum Admin {
     /// Say who may read which project
     #[command(subcommand)]
     Project(ProjectCommand),
-    /// List, rename and retire machines
+    /// List, rename, merge and retire machines
     #[command(subcommand)]
     Machine(MachineCommand),
     /// Say how long raw samples are kept
@@ -135,7 +135,7 @@ impl Admin {
                 tx.commit().await?;
                 println!("token {id} is refused from now on");
             }
-            Admin::Machine(command) => command.run(&pool, now).await?,
+            Admin::Machine(command) => command.run(&pool, &by).await?,
             Admin::Retention(command) => command.run(&pool, now).await?,
             Admin::Backup(_) | Admin::Restore(_) => {}
         }

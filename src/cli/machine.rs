@@ -5,7 +5,10 @@ use clap::Subcommand;
 use time::OffsetDateTime;
 
 use super::admin::full_time;
+use crate::account::By;
 use crate::db::{self, Pool};
+use crate::format;
+use crate::lives::merge;
 use crate::upkeep;
 
 #[derive(Debug, Subcommand)]
@@ -19,6 +22,18 @@ pub enum MachineCommand {
         /// What people call it from now on
         name: String,
     },
+    /// Make everything that one machine measured another's: the same hardware registered twice
+    ///
+    /// Its id and its tokens are the other's from then on. There is no way back.
+    Merge {
+        /// Id of the machine that goes
+        from: String,
+        /// Id of the machine that stays
+        into: String,
+        /// Their hardware differs, and it is the same all the same
+        #[arg(long)]
+        force: bool,
+    },
     /// Refuse a machine's reports from now on and leave it out of overviews
     ///
     /// What it measured stays. It is back once it registers again.
@@ -29,7 +44,8 @@ pub enum MachineCommand {
 }
 
 impl MachineCommand {
-    pub async fn run(self, pool: &Pool, now: OffsetDateTime) -> Result<()> {
+    pub async fn run(self, pool: &Pool, by: &By<'_>) -> Result<()> {
+        let now = by.now;
         match self {
             MachineCommand::List => {
                 for machine in db::machine::list(pool).await? {
@@ -47,6 +63,17 @@ impl MachineCommand {
                 let found = find(pool, &machine).await?;
                 db::machine::mark_renamed(&mut connection, found.id, &name).await?;
                 println!("machine {machine} is called {name}; it was {}", found.name);
+            }
+            MachineCommand::Merge { from, into, force } => {
+                let mut tx = pool.begin().await?;
+                let moved = merge::merge(&mut tx, by, &from, &into, force).await?;
+                tx.commit().await?;
+                println!(
+                    "{} of {from} are {into}'s; {} are judged anew, {} of them were both's",
+                    format::count(moved.runs as usize, "run"),
+                    format::count(moved.curves as usize, "curve"),
+                    moved.joined
+                );
             }
             MachineCommand::Retire { machine } => {
                 let found = find(pool, &machine).await?;

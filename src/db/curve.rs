@@ -66,11 +66,16 @@ pub async fn list(
     Ok(rows.fetch_all(pool).await?.into_iter().map(Curve::from).collect())
 }
 
-/// The curve of this row.
+/// The curve of this row, or the one it was joined with.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn find(pool: &Pool, id: CurveId) -> Result<Option<Curve>, Failure> {
+    let joined = sqlx::query_scalar!(
+        r#"select curve_id as "curve: CurveId" from curve_alias where id = $1"#,
+        id as CurveId
+    );
+    let id = joined.fetch_optional(pool).await?.unwrap_or(id);
     let just_before = Filter { after: Some(CurveId(id.0.saturating_sub(1))), ..Filter::default() };
     let next = list(pool, &Visible::ALL, &just_before, 1).await?.pop();
     Ok(next.filter(|curve| curve.id == id))

@@ -48,7 +48,8 @@ pub async fn list_after(
     Ok(rows.fetch_all(pool).await?.into_iter().map(Machine::from).collect())
 }
 
-/// The machine with this id of addresses.
+/// The machine with this id of addresses. One that was merged into another leads to that one, and
+/// brings the identity it was registered with, against which its reports are held.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -58,9 +59,14 @@ pub async fn find_by_public_id(
 ) -> Result<Option<Machine>, sqlx::Error> {
     let row = sqlx::query_as!(
         Row,
-        r#"select id as "id: MachineId", public_id, name, identity as "identity: Json<wire::Identity>",
-               registered_at, last_seen_at, retired_at
-           from machine where public_id = $1"#,
+        r#"select id as "id!: MachineId", public_id as "public_id!", name as "name!",
+               identity as "identity!: Json<wire::Identity>", registered_at as "registered_at!",
+               last_seen_at, retired_at
+           from machine where public_id = $1
+           union all
+           select m.id, m.public_id, m.name, a.identity, m.registered_at, m.last_seen_at, m.retired_at
+           from machine_alias a join machine m on m.id = a.machine_id
+           where a.public_id = $1"#,
         public_id
     );
     Ok(row.fetch_optional(executor).await?.map(Machine::from))
@@ -112,7 +118,9 @@ pub async fn insert_if_unknown(
     registered_at: OffsetDateTime,
 ) -> Result<bool, sqlx::Error> {
     let stored = sqlx::query!(
-        "insert into machine (public_id, name, identity, registered_at) values ($1, $2, $3, $4)
+        "insert into machine (public_id, name, identity, registered_at)
+         select $1, $2, $3, $4
+         where not exists (select from machine_alias where public_id = $1)
          on conflict on constraint machine_public_id_is_unique do nothing",
         machine.id,
         machine.name,

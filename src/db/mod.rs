@@ -15,6 +15,7 @@ pub mod incident;
 pub mod incident_step;
 pub mod job;
 pub mod machine;
+pub mod merge;
 pub mod noise;
 pub mod outbox;
 mod pack;

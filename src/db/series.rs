@@ -37,7 +37,9 @@ pub async fn find(pool: &Pool, id: SeriesId) -> Result<Option<Series>, Failure> 
         r#"select id as "id: SeriesId", curve_id as "curve: CurveId",
                machine_id as "machine: MachineId", tasks, metric, unit, direction,
                is_primary as "primary"
-           from series where id = $1 and not derived"#,
+           from series
+           where id = coalesce((select series_id from series_alias where id = $1), $1)
+             and not derived"#,
         id as SeriesId
     );
     row.fetch_optional(pool).await?.map(Series::try_from).transpose()

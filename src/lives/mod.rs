@@ -3,4 +3,5 @@
 //! its line of what was done; what is judged anew because of it is marked due.
 
 pub mod branch;
+pub mod merge;
 pub mod order;

@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::extract::{Path, State};
-use axum::response::Html;
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Deserialize;
 use time::OffsetDateTime;
 
 use super::failure::Failure;
 use super::shown;
 use super::view::{Facts, Layout, RunRows, Section, When, parameter_words};
-use super::visitor::Visitor;
+use super::visitor::{Posted, Visitor};
+use crate::api::lookup;
 use crate::app::App;
 use crate::db;
 use crate::detect::history::in_words;
 use crate::error::{Error, Result};
 use crate::format;
+use crate::lives;
 use crate::model::environment::{Environment, diff};
 use crate::model::job::{Agent, Job, JobState};
 use crate::model::{Curve, EnvironmentId, EnvironmentUse, Machine, NoiseFloor};
@@ -85,6 +88,8 @@ pub struct MachineView {
     pub curves: Vec<(String, String)>,
     /// Latest runs.
     pub runs: RunRows,
+    /// What the form that merges carries; none for who may not.
+    pub merges: Option<String>,
 }
 
 /// Shows the page.
@@ -92,10 +97,43 @@ pub async fn show(
     State(app): State<App>,
     visitor: Visitor,
     Path(id): Path<String>,
-) -> Result<Html<String>, Failure> {
-    let machine = db::machine::find_by_public_id(&app.db, &id).await?;
-    let machine = machine.ok_or(Error::NotFound("machine"))?;
-    shown(&view(&app, &visitor, &machine).await?)
+) -> Result<Response, Failure> {
+    let machine = lookup::machine(&app, &id).await?;
+    if machine.public_id != id {
+        return Ok(Redirect::permanent(&format!("/machines/{}", machine.public_id)).into_response());
+    }
+    let view = view(&app, &visitor, &machine).await?;
+    match view.merges {
+        Some(_) => visitor.shown(&view),
+        None => Ok(shown(&view)?.into_response()),
+    }
+}
+
+/// What the form that merges posts.
+#[derive(Debug, Deserialize)]
+pub struct MergeForm {
+    from: Option<String>,
+    force: Option<String>,
+}
+
+/// Makes everything that another machine measured this one's.
+pub async fn merge(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Posted { visitor, form }: Posted<MergeForm>,
+) -> Result<Redirect, Failure> {
+    visitor.viewer.require_site_admin()?;
+    let from = form.from.unwrap_or_default();
+    let from = from.trim();
+    if from.is_empty() || from.contains('\0') {
+        return Err(Error::invalid("from", "must be the id of a machine").into());
+    }
+    let mut tx = app.db.begin().await?;
+    let by = visitor.by(&app);
+    lives::merge::merge(&mut tx, &by, from, &id, form.force.is_some()).await?;
+    tx.commit().await?;
+    app.due.notify_one();
+    Ok(Redirect::to(&format!("/machines/{id}")))
 }
 
 async fn view(app: &App, visitor: &Visitor, machine: &Machine) -> Result<MachineView> {
@@ -123,6 +161,7 @@ async fn view(app: &App, visitor: &Visitor, machine: &Machine) -> Result<Machine
     };
     let job = db::job::list(&app.db, visible, &live, 1).await?.pop();
     Ok(MachineView {
+        merges: visitor.viewer.is_site_admin().then(|| visitor.form.word()),
         agent: agent.map(|agent| (When::new(agent.seen_at, now), agent_words(&agent))),
         job: job.map(|job| (job.id.0, job_words(&job))),
         layout: Layout::new(&machine.name, Section::None).seen_by(visitor),

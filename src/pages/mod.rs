@@ -71,6 +71,7 @@ pub fn router() -> Router<App> {
         .route("/projects/{name}/branches", get(branches::show).post(branches::change))
         .route("/projects/{name}/compare", get(project_compare::show))
         .route("/machines/{id}", get(machine::show))
+        .route("/machines/{id}/merge", post(machine::merge))
         .route("/revisions/{id}", get(revision::show))
         .route("/runs/{id}", get(run::show))
         .route("/runs/{id}/profiles/{name}", get(profile::show))

@@ -7,7 +7,7 @@ use crate::support::browser::{Browser, form_word};
 use crate::support::{Service, row_counts};
 
 /// Every address that takes a form.
-const FORMS: [&str; 15] = [
+const FORMS: [&str; 16] = [
     "/account/tokens",
     "/account/tokens/revoke",
     "/admin/project",
@@ -22,6 +22,7 @@ const FORMS: [&str; 15] = [
     "/incidents/1",
     "/account/provider",
     "/account/provider/remove",
+    "/machines/1/merge",
     "/projects/linux/branches",
 ];
 

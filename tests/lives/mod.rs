@@ -1,4 +1,5 @@
 //! What stored results go through: machines merged, branches renamed, written anew and deleted.
 
 mod branch;
+mod merge;
 mod order;

@@ -119,6 +119,7 @@ impl Sample<'_> {
         let environment = |_| EnvironmentRow { since: self.when(), runs: 3, changes: self.text() };
         MachineView {
             layout: self.layout(),
+            merges: (self.0 > 1).then(|| "word".into()),
             id: "abc".into(),
             name: self.text(),
             topology: self.text(),
