@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
+use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use wire::{JobRequest, Submitted, job_limits};
@@ -152,12 +153,15 @@ pub async fn cancel(
     At(id): At<String>,
     caller: Caller,
 ) -> Answer<Json<JobDetail>> {
-    let id = own(&app, &caller, &id).await?;
+    let job = own(&app, &caller, &id).await?;
     let reason = format!("by {}", caller.name());
-    if !db::job::mark_cancelled(&app.db, id, &reason, app.clock.now()).await? {
-        return Err(stands_otherwise(&app, id, "it is over already").await?.into());
+    let mut tx = app.db.begin().await?;
+    if !db::job::mark_cancelled(&mut *tx, job.id, &reason, app.clock.now()).await? {
+        return Err(stands_otherwise(&app, job.id, "it is over already").await?.into());
     }
-    Ok(Json(detail(&app, id).await?))
+    did(&app, &mut tx, &caller, "job_cancelled", &job).await?;
+    tx.commit().await?;
+    Ok(Json(detail(&app, job.id).await?))
 }
 
 /// Asks again for a job that failed, was cancelled or timed out.
@@ -172,22 +176,38 @@ pub async fn retry(
     At(id): At<String>,
     caller: Caller,
 ) -> Answer<Json<JobDetail>> {
-    let id = own(&app, &caller, &id).await?;
-    if !db::job::mark_queued_again(&app.db, id, app.clock.now()).await? {
+    let job = own(&app, &caller, &id).await?;
+    let mut tx = app.db.begin().await?;
+    if !db::job::mark_queued_again(&mut *tx, job.id, app.clock.now()).await? {
         let why = "only what people asked for and what failed, was cancelled or timed out is \
                    asked for again";
-        return Err(stands_otherwise(&app, id, why).await?.into());
+        return Err(stands_otherwise(&app, job.id, why).await?.into());
     }
-    Ok(Json(detail(&app, id).await?))
+    did(&app, &mut tx, &caller, "job_retried", &job).await?;
+    tx.commit().await?;
+    Ok(Json(detail(&app, job.id).await?))
 }
 
 /// A job that the caller may do something with.
-async fn own(app: &App, caller: &Caller, id: &str) -> Result<JobId> {
+async fn own(app: &App, caller: &Caller, id: &str) -> Result<Job> {
     caller.require(Scope::Submit)?;
     let job = find(app, id_of(id)?).await?;
     caller.viewer().sees(job.project, "job")?;
     caller.require_in(Scope::Submit, job.project)?;
-    Ok(job.id)
+    Ok(job)
+}
+
+/// Keeps what was done to a job, which was seen as it is given.
+async fn did(
+    app: &App,
+    connection: &mut db::Connection,
+    caller: &Caller,
+    what: &str,
+    job: &Job,
+) -> Result<()> {
+    let about = format!("job {} of {}", job.id, job.project_name);
+    let was = json!({ "state": job.state.word() });
+    caller.by(app).did(connection, what, &about, (Some(was), None)).await
 }
 
 async fn stands_otherwise(app: &App, id: JobId, why: &str) -> Result<Error> {

@@ -61,6 +61,7 @@ use crate::error::Error;
 pub use auth::Caller;
 pub use failure::{Failure, log, retry_after, status};
 pub use jobs::states as job_states;
+pub use page::{opened, sealed};
 pub use params::Params;
 pub use project_compare::{Compared as ProjectCompared, compared as compare_project};
 

@@ -50,12 +50,12 @@ impl<P: Display> Asked<P> {
 }
 
 /// A place as clients get it: text without a meaning of its own.
-fn sealed(place: &impl Display) -> String {
+pub fn sealed(place: &impl Display) -> String {
     URL_SAFE_NO_PAD.encode(place.to_string())
 }
 
-/// What was sealed.
-pub(super) fn opened(text: &str) -> Option<String> {
+/// What was sealed; none of what was not.
+pub fn opened(text: &str) -> Option<String> {
     String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()
 }
 

@@ -1,23 +1,27 @@
-//! `/jobs`: what was asked for and how far it is, by state, project and machine.
+//! `/jobs`: what was asked for and how far it is, by state, project and machine, and a form to ask.
+
+use std::str::FromStr;
 
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::{Query, State};
-use axum::response::Html;
+use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use time::OffsetDateTime;
+use wire::{AskedRange, AskedRevision, JobRequest, Plan};
 
 use super::failure::Failure;
 use super::shown;
 use super::view::{CommitMark, Layout, Section, StateChoice, When};
-use super::visitor::Visitor;
+use super::visitor::{Posted, Visitor};
 use crate::api::{self, lookup};
 use crate::app::App;
 use crate::db;
 use crate::error::{Error, Result};
 use crate::format;
-use crate::model::JobId;
+use crate::jobs::submit;
 use crate::model::job::{Job, JobState};
+use crate::model::{JobId, Role};
 
 /// Jobs on one page.
 const SHOWN: i64 = 100;
@@ -133,6 +137,19 @@ pub struct JobsView {
     pub jobs: JobRows,
     /// Address of older ones.
     pub older: Option<String>,
+    /// What can be asked for; none for who may not.
+    pub form: Option<JobForm>,
+}
+
+/// The form that asks for a measurement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobForm {
+    /// What it carries.
+    pub form_word: String,
+    /// Projects in which the visitor may ask.
+    pub projects: Vec<String>,
+    /// Id and name of the machines.
+    pub machines: Vec<(String, String)>,
 }
 
 /// Shows the page.
@@ -140,8 +157,108 @@ pub async fn list(
     State(app): State<App>,
     visitor: Visitor,
     Query(choice): Query<Choice>,
-) -> Result<Html<String>, Failure> {
-    shown(&view(&app, &visitor, &choice).await?)
+) -> Result<Response, Failure> {
+    let view = view(&app, &visitor, &choice).await?;
+    match view.form {
+        Some(_) => visitor.shown(&view),
+        None => Ok(shown(&view)?.into_response()),
+    }
+}
+
+async fn form(app: &App, visitor: &Visitor) -> Result<Option<JobForm>> {
+    let mut projects = db::project::list(&app.db).await?;
+    projects.retain(|project| visitor.viewer.may(Role::Maintainer, project.id));
+    if projects.is_empty() {
+        return Ok(None);
+    }
+    let machines = db::machine::list(&app.db).await?;
+    let known = machines.into_iter().filter(|machine| machine.retired_at.is_none());
+    Ok(Some(JobForm {
+        form_word: visitor.form.word(),
+        projects: projects.into_iter().map(|project| project.name).collect(),
+        machines: known.map(|machine| (machine.public_id, machine.name)).collect(),
+    }))
+}
+
+/// What the form posts: the fields of a request of the API, as texts.
+#[derive(Debug, Deserialize)]
+pub struct Ask {
+    project: Option<String>,
+    commit: Option<String>,
+    base: Option<String>,
+    after: Option<String>,
+    branch: Option<String>,
+    workloads: Option<String>,
+    tasks: Option<String>,
+    machine: Option<String>,
+    label: Option<String>,
+    runs: Option<String>,
+    priority: Option<String>,
+    deadline: Option<String>,
+}
+
+/// Asks for measurements as the API does, by somebody who may in the project.
+pub async fn ask(
+    State(app): State<App>,
+    Posted { visitor, form }: Posted<Ask>,
+) -> Result<Redirect, Failure> {
+    let request = request(form)?;
+    let project = lookup::project(&app, &visitor.viewer, &request.project).await?;
+    visitor.viewer.require(Role::Maintainer, project.id)?;
+    let (_, jobs) = submit::submit(&app, &request, None, visitor.viewer.name()).await?;
+    Ok(match jobs.as_slice() {
+        [one] => Redirect::to(&format!("/jobs/{}", one.id)),
+        _ => Redirect::to(&address("open", Some(&project.name), None)),
+    })
+}
+
+/// The request that a form spells. What is left empty is left out.
+fn request(form: Ask) -> Result<JobRequest> {
+    let text = |field: Option<String>| {
+        field.map(|text| text.replace('\0', "").trim().to_owned()).filter(|text| !text.is_empty())
+    };
+    let branch = text(form.branch);
+    let commit = text(form.commit).unwrap_or_default().to_ascii_lowercase();
+    let revision = |commit: String| AskedRevision {
+        commit,
+        branch: branch.clone(),
+        ..AskedRevision::default()
+    };
+    let (revision, range) = match text(form.after) {
+        None => (Some(revision(commit)), None),
+        Some(after) => (None, Some(AskedRange { after, upto: commit, branch: branch.clone() })),
+    };
+    let base = text(form.base).map(|commit| AskedRevision {
+        commit: commit.to_ascii_lowercase(),
+        branch,
+        ..AskedRevision::default()
+    });
+    let workloads = text(form.workloads).unwrap_or_default();
+    Ok(JobRequest {
+        project: text(form.project).unwrap_or_default(),
+        subject: None,
+        revision,
+        base,
+        range,
+        plan: Plan {
+            workloads: workloads.split_whitespace().map(ToOwned::to_owned).collect(),
+            tasks: text(form.tasks),
+            ..Plan::default()
+        },
+        machine: text(form.machine),
+        label: text(form.label),
+        runs: number("runs", text(form.runs))?,
+        priority: number("priority", text(form.priority))?,
+        deadline: text(form.deadline),
+        limit_s: None,
+    })
+}
+
+fn number<T: FromStr>(field: &str, text: Option<String>) -> Result<Option<T>> {
+    let read = |text: String| {
+        text.parse().map_err(|_| Error::invalid(field, format!("`{text}` is no whole number")))
+    };
+    text.map(read).transpose()
 }
 
 async fn view(app: &App, visitor: &Visitor, choice: &Choice) -> Result<JobsView> {
@@ -156,16 +273,15 @@ async fn view(app: &App, visitor: &Visitor, choice: &Choice) -> Result<JobsView>
         filters.push((format!("project {name}"), address(asked, None, choice.machine.as_deref())));
     }
     if let Some(id) = &choice.machine {
-        let found = db::machine::find_by_public_id(&app.db, id).await?;
-        let found = found.ok_or(Error::NotFound("machine"))?;
+        let found = lookup::machine(app, id).await?;
         filter.machine = Some(found.id);
         let href = address(asked, choice.project.as_deref(), None);
         filters.push((format!("machine {}", found.name), href));
     }
     if let Some(after) = &choice.after {
-        let before: JobId =
-            after.parse().map_err(|_| Error::query("after", "must be the number of a job"))?;
-        filter.before = Some(before);
+        let before = api::opened(after).and_then(|id| id.parse::<JobId>().ok());
+        let problem = || Error::query("after", "must be the address of a page that was shown");
+        filter.before = Some(before.ok_or_else(problem)?);
     }
     let mut jobs = db::job::list(&app.db, visitor.viewer.visible(), &filter, SHOWN + 1).await?;
     let more = jobs.len() as i64 > SHOWN;
@@ -173,7 +289,7 @@ async fn view(app: &App, visitor: &Visitor, choice: &Choice) -> Result<JobsView>
     let (project, machine) = (choice.project.as_deref(), choice.machine.as_deref());
     let older = jobs.last().filter(|_| more).map(|last| {
         let narrowed = address(asked, project, machine);
-        format!("{narrowed}&after={}", last.id)
+        format!("{narrowed}&after={}", api::sealed(&last.id))
     });
     let one = |name: &'static str| StateChoice {
         name,
@@ -190,6 +306,7 @@ async fn view(app: &App, visitor: &Visitor, choice: &Choice) -> Result<JobsView>
         filters,
         jobs: JobRows::new(caption, &jobs, app.clock.now()),
         older,
+        form: form(app, visitor).await?,
     })
 }
 

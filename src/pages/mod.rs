@@ -66,7 +66,7 @@ pub fn router() -> Router<App> {
         .route("/incidents", get(incidents::list))
         .route("/incidents/{id}", get(incident::show).post(triage::decide))
         .route("/incidents/{id}/why", get(why::show))
-        .route("/jobs", get(jobs::list))
+        .route("/jobs", get(jobs::list).post(jobs::ask))
         .route("/jobs/{id}", get(job::show))
         .route("/projects/{name}/branches", get(branches::show).post(branches::change))
         .route("/projects/{name}/compare", get(project_compare::show))

@@ -7,7 +7,7 @@ use crate::support::browser::{Browser, form_word};
 use crate::support::{Service, row_counts};
 
 /// Every address that takes a form.
-const FORMS: [&str; 16] = [
+const FORMS: [&str; 17] = [
     "/account/tokens",
     "/account/tokens/revoke",
     "/admin/project",
@@ -24,6 +24,7 @@ const FORMS: [&str; 16] = [
     "/account/provider/remove",
     "/machines/1/merge",
     "/projects/linux/branches",
+    "/jobs",
 ];
 
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]

@@ -3,6 +3,7 @@
 mod agent;
 mod confirm;
 mod hand_out;
+mod page;
 mod submit;
 
 use scalewatch::model::Scope;

@@ -1,7 +1,7 @@
 //! Samples of runs and jobs.
 
 use scalewatch::pages::job::{JobView, TurnRow};
-use scalewatch::pages::jobs::{JobRow, JobRows, JobsView};
+use scalewatch::pages::jobs::{JobForm, JobRow, JobRows, JobsView};
 use scalewatch::pages::run::{self, FailedRow, PointView, RunView, SummaryRow, WindowRow};
 use scalewatch::pages::view::{StateChoice, Value};
 
@@ -103,7 +103,12 @@ impl Sample<'_> {
             }),
             filters: self.pairs(),
             jobs: JobRows { caption: self.text(), rows: self.many(row) },
-            older: (self.0 > 1).then(|| "/jobs?after=7".into()),
+            older: (self.0 > 1).then(|| "/jobs?after=Nw".into()),
+            form: (self.0 > 0).then(|| JobForm {
+                form_word: "word".into(),
+                projects: self.many(|_| self.text()),
+                machines: self.pairs(),
+            }),
         }
     }
 
