@@ -99,6 +99,15 @@ impl Error {
     pub fn query(parameter: impl Into<String>, problem: impl Into<String>) -> Error {
         Error::Query { parameter: parameter.into(), problem: problem.into() }
     }
+
+    /// Whether the database refused what refers to a row that is gone.
+    pub fn is_lost_reference(&self) -> bool {
+        let Error::Internal(error) = self else { return false };
+        error
+            .downcast_ref::<sqlx::Error>()
+            .and_then(sqlx::Error::as_database_error)
+            .is_some_and(|refusal| refusal.is_foreign_key_violation())
+    }
 }
 
 impl From<sqlx::Error> for Error {

@@ -124,7 +124,7 @@ pub async fn reorder(
                group by p.machine_id, p.curve_id
                order by p.machine_id, p.curve_id
                on conflict (machine_id, curve_id) do update
-                   set marked_at = least(due.marked_at, excluded.marked_at)
+                   set marked_at = least(due.marked_at, excluded.marked_at), whole = true
                returning 1
            )
            select count(*) filter (where not was_off and not is_off) as "moved!",
@@ -348,7 +348,7 @@ async fn mark_due(
          group by p.machine_id, p.curve_id
          order by p.machine_id, p.curve_id
          on conflict (machine_id, curve_id) do update
-             set marked_at = least(due.marked_at, excluded.marked_at)",
+             set marked_at = least(due.marked_at, excluded.marked_at), whole = true",
         branch as BranchId,
         now
     )
@@ -427,6 +427,8 @@ async fn delete_empty_curves(
     .await?;
     for table in [
         sqlx::query!("delete from due where curve_id = any($1)", &empty),
+        sqlx::query!("delete from due_range where curve_id = any($1)", &empty),
+        sqlx::query!("delete from judged where curve_id = any($1)", &empty),
         sqlx::query!("delete from scaling where curve_id = any($1)", &empty),
         sqlx::query!("delete from build_noise where curve_id = any($1)", &empty),
         sqlx::query!("delete from environment_effect where curve_id = any($1)", &empty),

@@ -278,9 +278,13 @@ impl Merge {
         .execute(&mut *connection)
         .await?;
         self.move_judgements(connection).await?;
-        sqlx::query!("delete from due where machine_id = $1", from as MachineId)
-            .execute(&mut *connection)
-            .await?;
+        for table in [
+            sqlx::query!("delete from due where machine_id = $1", from as MachineId),
+            sqlx::query!("delete from due_range where machine_id = $1", from as MachineId),
+            sqlx::query!("delete from judged where machine_id = $1", from as MachineId),
+        ] {
+            table.execute(&mut *connection).await?;
+        }
         sqlx::query!(
             "delete from series s using series_alias a where s.machine_id = $1 and a.id = s.id",
             from as MachineId
@@ -314,7 +318,7 @@ impl Merge {
         sqlx::query!(
             "insert into due (machine_id, curve_id, marked_at)
              select $1, curve, $3 from unnest($2::bigint[]) as curve
-             on conflict (machine_id, curve_id) do nothing",
+             on conflict (machine_id, curve_id) do update set whole = true",
             into as MachineId,
             &curves as &[CurveId],
             self.at

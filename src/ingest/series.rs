@@ -12,8 +12,9 @@ use crate::model::{CurveId, MachineId, ProjectId, SeriesId};
 /// Most curves that are remembered; beyond it all are forgotten.
 const MOST_REMEMBERED: usize = 20_000;
 
-/// Curves and series that are stored for certain: neither is ever deleted or given another meaning,
-/// so what was read once holds. Shared by all uploads of a process; cheap to clone.
+/// Curves and series that were stored when they were read. Neither is given another meaning; where one
+/// is deleted, with the only branch it was measured on, the database refuses its number and all are
+/// forgotten. Shared by all uploads of a process; cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Memory(Arc<Mutex<HashMap<Key, Remembered>>>);
 
@@ -49,6 +50,11 @@ impl Memory {
         };
         let ids = series.iter().map(id).collect::<Option<_>>()?;
         Some((known.iter().map(|one| one.curve).collect(), ids))
+    }
+
+    /// Forgets everything.
+    pub fn forget(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Remembers what was committed.

@@ -22,6 +22,17 @@ use crate::model::{
 /// `project_subject_changed`, `metric_redefined`); nothing is kept then.
 pub async fn store(app: &App, allowed: Option<MachineId>, report: &Prepared) -> Result<Accepted> {
     let _turn = app.gate.turn().await;
+    match store_once(app, allowed, report).await {
+        // A curve went with its only branch after this process learnt of it.
+        Err(error) if error.is_lost_reference() => {
+            app.known.forget();
+            store_once(app, allowed, report).await
+        }
+        done => done,
+    }
+}
+
+async fn store_once(app: &App, allowed: Option<MachineId>, report: &Prepared) -> Result<Accepted> {
     let now = app.clock.now();
     let mut tx = app.db.begin().await?;
     let machine = known_machine(&mut tx, allowed, report).await?;

@@ -129,6 +129,25 @@ async fn a_deleted_branch_takes_its_own_along_and_nothing_else(pool: Pool) {
 }
 
 #[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn what_was_measured_on_a_deleted_branch_alone_can_be_measured_again(pool: Pool) {
+    let (service, box_a) = with_two(pool).await;
+    let alone = |branch: &'static str| {
+        move |report: &mut wire::Report| {
+            report.revision.branch = branch.into();
+            for point in &mut report.points {
+                point.parameters.insert("only".into(), "here".into());
+            }
+        }
+    };
+    service.accept(&box_a, &a_run(&box_a, 20, FAST).with(alone("next")).build()).await;
+    work(&service.app).await;
+    let gone = ask(&service, Scope::Admin, "next/delete", json!({ "confirm": "next" })).await;
+    assert_eq!(gone.status, 200, "{}", gone.text());
+    service.accept(&box_a, &a_run(&box_a, 21, FAST).with(alone("main")).build()).await;
+    work(&service.app).await;
+}
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
 async fn a_branch_that_a_job_measures_stays(pool: Pool) {
     let (service, box_a) = with_two(pool).await;
     let asked = json!({
