@@ -18,6 +18,7 @@ pub mod neighbour;
 pub mod offline;
 pub mod policy;
 pub mod project;
+pub mod quality;
 pub mod scaling;
 pub mod severity;
 pub mod two_sides;

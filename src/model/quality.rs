@@ -1,96 +1,87 @@
-//! How good the alerts are, measured by what people decided about them.
+//! How often incidents were right, from what people said of them.
 
 use serde::Serialize;
 
-/// Fewest decisions that a share is told of.
-pub const LEAST_DECIDED: i64 = 5;
+/// Incidents that somebody must have called confirmed or invalid before a share is said.
+pub const ENOUGH: u64 = 5;
 
-/// Quantile of the normal distribution of a 95 % interval.
-const Z: f64 = 1.959_963_984_540_054;
-
-/// What alerts are told apart by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, utoipa::ToSchema)]
+/// What incidents are counted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Grouping {
-    /// All together.
+#[schema(as = QualityGroup)]
+pub enum Group {
+    /// Not at all.
     All,
-    /// The line of the evidence that decided.
+    /// The rule that found their steps.
     Rule,
-    /// The machine that showed it.
+    /// Where their steps were found.
     Machine,
-    /// The workload that showed it.
+    /// What their steps are of.
     Workload,
 }
 
-impl Grouping {
-    /// Every one, as pages show them.
-    pub const EVERY: [Grouping; 4] =
-        [Grouping::All, Grouping::Rule, Grouping::Machine, Grouping::Workload];
+impl Group {
+    /// Every one, in the order shown.
+    pub const ALL: [Group; 4] = [Group::All, Group::Rule, Group::Machine, Group::Workload];
 
-    /// The word in the database and in the API.
+    /// The word in answers.
     pub const fn word(self) -> &'static str {
         match self {
-            Grouping::All => "all",
-            Grouping::Rule => "rule",
-            Grouping::Machine => "machine",
-            Grouping::Workload => "workload",
+            Group::All => "all",
+            Group::Rule => "rule",
+            Group::Machine => "machine",
+            Group::Workload => "workload",
         }
     }
 
-    /// The grouping with this word.
-    pub fn parse(word: &str) -> Option<Grouping> {
-        Grouping::EVERY.into_iter().find(|grouping| grouping.word() == word)
+    /// The group with this word.
+    pub fn parse(word: &str) -> Option<Group> {
+        Group::ALL.into_iter().find(|group| group.word() == word)
     }
 }
 
-/// The incidents of one group, by what was decided about them. An incident counts once in each
-/// group that has a standing step of it.
+/// Incidents that have something in common, counted by what people said of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quality {
-    /// What the group is of.
-    pub grouping: Grouping,
-    /// Rule, machine or workload; empty where all are together.
+pub struct Tally {
+    /// What they are counted by.
+    pub group: Group,
+    /// `level` or `law`, the id of a machine, the id of a workload; empty for all.
+    pub key: String,
+    /// Name of the machine; empty for the others.
     pub name: String,
-    /// Real changes: confirmed, fixed, not to be fixed, intended.
-    pub real: i64,
-    /// False alarms: invalid for noise, environment, workload or measurement.
-    pub false_alarms: i64,
-    /// Not decided yet, those that went away by themselves included.
-    pub open: i64,
+    /// Called confirmed, fixed or won't fix.
+    pub confirmed: u64,
+    /// Called invalid.
+    pub invalid: u64,
+    /// All, those that nobody said anything of included.
+    pub incidents: u64,
 }
 
-impl Quality {
-    /// Share of real changes among the decided, with its 95 % interval (Wilson 1927); none below
-    /// [`LEAST_DECIDED`] decisions.
-    pub fn precision(&self) -> Option<(f64, f64, f64)> {
-        let decided = self.real + self.false_alarms;
-        if decided < LEAST_DECIDED {
-            return None;
+impl Tally {
+    /// Those of which people said what they are.
+    pub fn decided(&self) -> u64 {
+        self.confirmed + self.invalid
+    }
+
+    /// Those of which nobody said what they are.
+    pub fn undecided(&self) -> u64 {
+        self.incidents.saturating_sub(self.decided())
+    }
+
+    /// confirmed ÷ (confirmed + invalid), 0 to 1; none below [`ENOUGH`].
+    pub fn precision(&self) -> Option<f64> {
+        let decided = self.decided();
+        (decided >= ENOUGH).then(|| self.confirmed as f64 / decided as f64)
+    }
+
+    /// As said to people: what it is of.
+    pub fn title(&self) -> &str {
+        match (self.group, self.key.as_str()) {
+            (Group::All, _) => "all incidents",
+            (Group::Rule, "law") => "law of scaling of a curve",
+            (Group::Rule, _) => "level of a point",
+            (Group::Machine, _) => &self.name,
+            (Group::Workload, key) => key,
         }
-        let (n, share) = (decided as f64, self.real as f64 / decided as f64);
-        let over = 1.0 + Z * Z / n;
-        let middle = (share + Z * Z / (2.0 * n)) / over;
-        let half = Z / over * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-        Some((share, (middle - half).max(0.0), (middle + half).min(1.0)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn quality(real: i64, false_alarms: i64) -> Quality {
-        Quality { grouping: Grouping::All, name: String::new(), real, false_alarms, open: 9 }
-    }
-
-    #[test]
-    fn a_share_has_wilsons_interval_and_few_decisions_have_none() {
-        assert_eq!(quality(3, 1).precision(), None, "what is open decides nothing");
-        let (share, low, high) = quality(8, 2).precision().unwrap();
-        // Newcombe 1998: 8 of 10 has 0.4902 to 0.9433.
-        assert_eq!(share, 0.8);
-        assert!((low - 0.4902).abs() < 1e-4 && (high - 0.9433).abs() < 1e-4, "{low} {high}");
-        let (share, low, high) = quality(5, 0).precision().unwrap();
-        assert!(share == 1.0 && low > 0.56 && high == 1.0, "{low} {high}");
     }
 }

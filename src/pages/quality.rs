@@ -1,10 +1,8 @@
-//! `/alert-quality?project=`: how many of the alerts were real, by rule, machine and workload, from
-//! what people decided about incidents.
+//! `/alert-quality`: how often incidents were right, by rule, machine and workload.
 
 use askama::Template;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Html;
-use serde::Deserialize;
 
 use super::failure::Failure;
 use super::shown;
@@ -12,62 +10,38 @@ use super::view::{Layout, Section};
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::db;
-use crate::error::{Error, Result};
-use crate::format;
-use crate::model::quality::{Grouping, LEAST_DECIDED, Quality};
+use crate::detect::quality;
+use crate::model::quality::{ENOUGH, Group, Tally};
 
-/// What can be chosen in the address.
-#[derive(Debug, Default, Deserialize)]
-pub struct Choice {
-    project: Option<String>,
-}
-
-/// The alerts of one group.
+/// Incidents with something in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QualityRow {
-    /// Rule, machine or workload.
+    /// What they have in common.
     pub name: String,
-    /// Real changes.
-    pub real: i64,
-    /// False alarms.
-    pub false_alarms: i64,
+    /// Where that leads.
+    pub href: Option<String>,
+    /// The share and its interval, or why none is said.
+    pub words: String,
+    /// Whether a share is said.
+    pub is_enough: bool,
+    /// Called confirmed, fixed or won't fix.
+    pub confirmed: u64,
+    /// Called invalid.
+    pub invalid: u64,
     /// Not decided.
-    pub open: i64,
-    /// Share of real ones with its interval, or why there is none.
-    pub precision: String,
+    pub undecided: u64,
 }
 
-impl QualityRow {
-    fn new(quality: &Quality) -> QualityRow {
-        let percent = |share: f64| format!("{:.0}", 100.0 * share);
-        QualityRow {
-            name: quality.name.clone(),
-            real: quality.real,
-            false_alarms: quality.false_alarms,
-            open: quality.open,
-            precision: match quality.precision() {
-                Some((share, low, high)) => {
-                    format!("{} % ({} to {} %)", percent(share), percent(low), percent(high))
-                }
-                None => {
-                    let decided = quality.real + quality.false_alarms;
-                    format!("not enough data: {decided} of {LEAST_DECIDED} decisions")
-                }
-            },
-        }
-    }
-}
-
-/// The groups of one kind.
+/// Rows of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QualityTable {
-    /// Id of the section.
+    /// Its name in addresses.
     pub id: &'static str,
-    /// Heading.
-    pub title: &'static str,
-    /// Heading of the first column.
-    pub of: &'static str,
-    /// By name.
+    /// Its heading.
+    pub heading: &'static str,
+    /// Head of its first column.
+    pub column: &'static str,
+    /// The most incidents first.
     pub rows: Vec<QualityRow>,
 }
 
@@ -77,63 +51,64 @@ pub struct QualityTable {
 pub struct QualityView {
     /// Frame.
     pub layout: Layout,
-    /// The project it is of; none: every one that is visible.
-    pub project: Option<String>,
-    /// All alerts together; none where there is none.
-    pub all: Option<QualityRow>,
-    /// The same told apart.
+    /// All incidents in a sentence.
+    pub words: String,
+    /// How many must be decided.
+    pub enough: u64,
+    /// By rule, by machine, by workload; empty where there is no incident.
     pub tables: Vec<QualityTable>,
 }
 
 /// Shows the page.
-pub async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
-    Query(choice): Query<Choice>,
-) -> Result<Html<String>, Failure> {
-    shown(&view(&app, &visitor, choice.project.filter(|name| !name.is_empty())).await?)
-}
-
-async fn view(app: &App, visitor: &Visitor, project: Option<String>) -> Result<QualityView> {
-    let id = match &project {
-        None => None,
-        Some(name) => {
-            let found = db::project::find_by_name(&app.db, name).await?;
-            let found = found.ok_or(Error::NotFound("project"))?;
-            visitor.viewer.sees(found.id, "project")?;
-            Some(found.id)
-        }
-    };
-    let groups = db::quality::list(&app.db, visitor.viewer.visible(), id).await?;
-    let rows = |grouping| -> Vec<QualityRow> {
-        groups.iter().filter(|one| one.grouping == grouping).map(QualityRow::new).collect()
-    };
-    let table = |(grouping, title, of): (Grouping, _, _)| QualityTable {
-        id: grouping.word(),
-        title,
-        of,
-        rows: rows(grouping),
+pub async fn show(State(app): State<App>, visitor: Visitor) -> Result<Html<String>, Failure> {
+    let tallies = db::quality::list(&app.db, visitor.viewer.visible()).await?;
+    let of = |group| tallies.iter().filter(move |tally: &&Tally| tally.group == group);
+    let table = |(group, id, heading, column)| QualityTable {
+        id,
+        heading,
+        column,
+        rows: of(group).map(row).collect(),
     };
     let tables = [
-        (Grouping::Rule, "By the line that decided", "rule"),
-        (Grouping::Machine, "By machine", "machine"),
-        (Grouping::Workload, "By workload", "workload"),
-    ];
-    Ok(QualityView {
-        layout: Layout::new("Alert quality", Section::Incidents).seen_by(visitor),
-        project,
-        all: rows(Grouping::All).into_iter().next(),
-        tables: tables.map(table).into(),
+        (Group::Rule, "rules", "By rule", "rule"),
+        (Group::Machine, "machines", "By machine", "machine"),
+        (Group::Workload, "workloads", "By workload", "workload"),
+    ]
+    .map(table);
+    shown(&QualityView {
+        layout: Layout::new("Alert quality", Section::Incidents).seen_by(&visitor),
+        words: of(Group::All).next().map(all_words).unwrap_or_default(),
+        enough: ENOUGH,
+        tables: tables.into_iter().filter(|table| !table.rows.is_empty()).collect(),
     })
 }
 
-impl QualityView {
-    /// `12 incidents decided, 3 open`.
-    fn words(&self) -> String {
-        let count = |n: i64| usize::try_from(n).unwrap_or(0);
-        self.all.as_ref().map_or_else(String::new, |all| {
-            let decided = format::count(count(all.real + all.false_alarms), "incident");
-            format!("{decided} decided, {} open", all.open)
-        })
+fn all_words(all: &Tally) -> String {
+    let share = share_words(all);
+    match quality::precision(all) {
+        Some(_) => format!("People confirmed {share} of the incidents they decided about."),
+        None => format!("Over all incidents: {share}."),
+    }
+}
+
+fn row(tally: &Tally) -> QualityRow {
+    QualityRow {
+        name: tally.title().to_owned(),
+        href: (tally.group == Group::Machine).then(|| format!("/machines/{}", tally.key)),
+        words: share_words(tally),
+        is_enough: quality::precision(tally).is_some(),
+        confirmed: tally.confirmed,
+        invalid: tally.invalid,
+        undecided: tally.undecided(),
+    }
+}
+
+/// `83.3 % [43.6, 97.0]`, or `not enough data: 2 of 5 decided`.
+fn share_words(tally: &Tally) -> String {
+    match quality::precision(tally) {
+        Some((share, low, high)) => {
+            format!("{:.1} % [{:.1}, {:.1}]", share * 100.0, low * 100.0, high * 100.0)
+        }
+        None => format!("not enough data: {} of {ENOUGH} decided", tally.decided()),
     }
 }

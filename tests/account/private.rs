@@ -118,8 +118,6 @@ fn asked(path: &str, hidden: &Hidden) -> Option<(Vec<String>, bool)> {
     let (whole, own): (Vec<String>, bool) = match path {
         "/"
         | "/api"
-        | "/alert-quality"
-        | "/api/v1/alert-quality"
         | "/incidents"
         | "/curves"
         | "/health"
@@ -137,6 +135,7 @@ fn asked(path: &str, hidden: &Hidden) -> Option<(Vec<String>, bool)> {
             all.push(format!("/search?q={incident}"));
             (all, false)
         }
+        "/alert-quality" | "/api/v1/alert-quality" => (vec![path.into()], false),
         "/jobs" | "/api/v1/jobs" | "/api/v1/series" | "/api/v1/projects" | "/metrics" => {
             (vec![path.into()], false)
         }

@@ -159,38 +159,3 @@ async fn a_fix_that_was_not_measured_yet_is_taken_at_its_word(pool: db::Pool) {
     let shown = service.get(path.trim_end_matches("/state")).await.json();
     assert_eq!(shown["state"], "fixed");
 }
-
-#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
-async fn decisions_are_counted_by_rule_machine_and_workload(pool: db::Pool) {
-    let (service, path, token) = with_incident(pool).await;
-    let groups = async |by: &str| -> Vec<Value> {
-        let told = service.get("/api/v1/alert-quality?project=linux").await;
-        assert_eq!(told.status, StatusCode::OK, "{}", told.text());
-        let groups = told.json()["groups"].as_array().unwrap().clone();
-        groups.into_iter().filter(|group| group["by"] == by).collect()
-    };
-    let counts =
-        |group: &Value| ["real", "false_alarms", "open"].map(|name| group[name].as_i64().unwrap());
-    let all = groups("all").await;
-    assert_eq!((all.len(), counts(&all[0])), (1, [0, 0, 1]));
-    for (body, expected) in [
-        (json!({ "to": "confirmed" }), [1, 0, 0]),
-        (json!({ "to": "invalid", "reason": "noise" }), [0, 1, 0]),
-        (json!({ "to": "reopened" }), [0, 0, 1]),
-        (json!({ "to": "invalid", "reason": "intended" }), [1, 0, 0]),
-    ] {
-        let answer = decide(&service, &path, &token, body.clone()).await;
-        assert_eq!(answer.status, StatusCode::OK, "{body}: {}", answer.text());
-        for by in ["all", "machine", "workload"] {
-            assert_eq!(counts(&groups(by).await[0]), expected, "{by} after {body}");
-        }
-        assert!(groups("rule").await.iter().all(|rule| counts(rule) == expected), "{body}");
-    }
-    assert_eq!(groups("machine").await[0]["name"], "box-a");
-    assert_eq!(groups("workload").await[0]["name"], "fallocate/append-truncate");
-    assert_eq!(groups("all").await[0]["precision"], Value::Null, "one decision is not enough");
-    let page = service.get("/alert-quality").await.text();
-    assert!(page.contains("not enough data: 1 of 5 decisions"), "{page}");
-    assert_eq!(service.get("/alert-quality?project=none").await.status, StatusCode::NOT_FOUND);
-    assert_eq!(service.get("/api/v1/alert-quality?project=none").await.status, 404);
-}

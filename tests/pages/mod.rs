@@ -6,6 +6,7 @@ mod incident;
 mod machine_and_run;
 mod noise;
 pub mod read;
+mod quality;
 mod search;
 mod triage;
 

@@ -24,24 +24,22 @@ impl Sample<'_> {
     }
 
     pub(super) fn quality(self) -> QualityView {
-        let row = |_| QualityRow {
+        let row = |index| QualityRow {
             name: self.text(),
-            real: 8,
-            false_alarms: 2,
-            open: 1,
-            precision: "80 % (49 to 94 %)".into(),
+            href: (index > 0).then(|| "/machines/abc".into()),
+            words: self.text(),
+            is_enough: index > 0,
+            confirmed: 3,
+            invalid: 2,
+            undecided: 1,
         };
-        let table = QualityTable {
-            id: "machine",
-            title: "By machine",
-            of: "machine",
-            rows: self.many(row),
-        };
+        let table =
+            |id| QualityTable { id, heading: "By rule", column: "rule", rows: self.many(row) };
         QualityView {
             layout: self.layout(),
-            project: Some(self.text()),
-            all: self.many(row).into_iter().next(),
-            tables: vec![table],
+            words: self.text(),
+            enough: 5,
+            tables: ["rules", "machines"].map(table).into_iter().take(self.0).collect(),
         }
     }
 

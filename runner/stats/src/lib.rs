@@ -16,6 +16,7 @@ pub mod lkp;
 pub mod mmtests;
 pub mod modes;
 mod order;
+pub mod proportion;
 pub mod random;
 pub mod rank;
 pub mod robust;
