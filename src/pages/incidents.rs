@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::{Query, State};
-use axum::response::Html;
+use axum::response::Response;
 use serde::Deserialize;
 use time::OffsetDateTime;
 
 use super::failure::Failure;
-use super::shown;
+use super::triage::BulkForm;
 use super::view::{Layout, Section, StateChoice, When};
 use super::visitor::Visitor;
 use crate::app::App;
@@ -19,10 +19,10 @@ use crate::db::incident::Filter;
 use crate::detect::severity;
 use crate::error::Error;
 use crate::format;
-use crate::model::IncidentId;
 use crate::model::incident::{Headline, Incident, State as IncidentState};
 use crate::model::severity::Severity;
 use crate::model::step::{Change, place_words};
+use crate::model::{IncidentId, Role};
 
 /// Incidents on one page.
 const SHOWN: i64 = 200;
@@ -52,6 +52,8 @@ pub struct IncidentRow {
     pub severity_words: String,
     /// When anything about it last changed.
     pub changed: When,
+    /// Word of its state, where it can be picked to decide about it.
+    pub pick: Option<&'static str>,
 }
 
 /// A list of incidents.
@@ -62,6 +64,8 @@ pub struct IncidentRows {
     pub caption: String,
     /// Rows, in the order of the list.
     pub rows: Vec<IncidentRow>,
+    /// By which many are decided about at once; none where nobody may.
+    pub bulk: Option<BulkForm>,
 }
 
 impl HtmlSafe for IncidentRows {}
@@ -90,8 +94,21 @@ impl IncidentRows {
             severity: severity(incident).map_or("–", Severity::word),
             severity_words: severity(incident).map_or("no step stands".into(), Severity::words),
             changed: When::new(incident.changed_at, now),
+            pick: None,
         };
-        IncidentRows { caption: caption.into(), rows: incidents.iter().map(row).collect() }
+        let rows = incidents.iter().map(row).collect();
+        IncidentRows { caption: caption.into(), rows, bulk: None }
+    }
+
+    /// With what who looks can decide about them at once.
+    fn to_decide(mut self, incidents: &[Incident], visitor: &Visitor, list: &str) -> IncidentRows {
+        self.bulk = BulkForm::new(incidents, visitor, list);
+        for (row, incident) in self.rows.iter_mut().zip(incidents) {
+            let may = visitor.viewer.may(Role::Triager, incident.project);
+            let can = may && !incident.state.choices().is_empty();
+            row.pick = can.then(|| incident.state.word());
+        }
+        self
     }
 }
 
@@ -161,7 +178,7 @@ pub async fn list(
     State(app): State<App>,
     visitor: Visitor,
     Query(choice): Query<Choice>,
-) -> Result<Html<String>, Failure> {
+) -> Result<Response, Failure> {
     let (asked, states) = states(choice.state.as_deref().unwrap_or("open"))?;
     let visible = visitor.viewer.visible();
     let incidents =
@@ -176,10 +193,11 @@ pub async fn list(
         n if n >= SHOWN => format!("The newest {SHOWN}"),
         n => format::count(n as usize, "incident"),
     };
-    shown(&IncidentsView {
+    visitor.shown(&IncidentsView {
         layout: Layout::new("Incidents", Section::Incidents).seen_by(&visitor),
         choices: ["open", "settled", "retracted", "all"].map(one).into(),
-        incidents: IncidentRows::new(caption, &incidents, &severities, app.clock.now()),
+        incidents: IncidentRows::new(caption, &incidents, &severities, app.clock.now())
+            .to_decide(&incidents, &visitor, asked),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use scalewatch::chart::{CurveLine, CurvePlot, CurvePoint, Size, svg};
 use scalewatch::pages::incidents::{IncidentRow, IncidentRows};
+use scalewatch::pages::triage::{BulkForm, Way};
 use scalewatch::pages::view::{
     CommitMark, Evidence, Facts, Figure, Layout, Line, RunRow, RunRows, Section, Value, When,
 };
@@ -94,7 +95,17 @@ impl Sample<'_> {
             severity: "slight",
             severity_words: self.text(),
             changed: self.when(),
+            pick: (index > 0).then_some("new"),
         };
-        IncidentRows { caption: self.text(), rows: self.many(row) }
+        IncidentRows {
+            caption: self.text(),
+            rows: self.many(row),
+            bulk: (self.0 > 1).then(|| BulkForm {
+                word: self.text(),
+                list: self.text(),
+                plain: self.many(|_| Way { to: "confirmed", verb: "Confirm" }),
+                reasons: self.many(|_| "noise"),
+            }),
+        }
     }
 }
