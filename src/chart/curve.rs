@@ -7,7 +7,7 @@ use plotters::style::RGBColor;
 use super::frame::{Frame, LINE_PX};
 use super::palette::{self, MUTED, SURFACE};
 use super::pen::{Align, Pen, fit, text_width};
-use super::scale::{Linear, Tasks};
+use super::scale::{Tasks, Values};
 use super::{CurveLine, CurvePlot, CurvePoint, Mark, Size, law};
 use crate::format;
 
@@ -38,7 +38,7 @@ struct Layout {
     /// Measured task counts, ascending.
     counts: Vec<u32>,
     x: Tasks,
-    y: Linear,
+    y: Values,
     /// Width of the widest label at a line's end.
     widest: f64,
     frame: Frame,
@@ -48,7 +48,8 @@ impl Layout {
     fn of(plot: &CurvePlot, size: Size) -> Layout {
         let counts = task_counts(plot);
         let x = Tasks::over(&counts);
-        let y = Linear::from_zero(plot.lines.iter().flat_map(line_values));
+        let values = plot.lines.iter().flat_map(line_values);
+        let y = if plot.log { Values::log(values) } else { Values::from_zero(values) };
         let label_room = f64::from(size.width) * 0.3;
         let labels = plot.lines.iter().map(|line| text_width(&line.label).min(label_room));
         let widest = labels.fold(0.0, f64::max);
@@ -146,7 +147,7 @@ fn draw_topology<DB: DrawingBackend>(
 fn draw_ideal<DB: DrawingBackend>(
     pen: &mut Pen<'_, DB>,
     frame: &Frame,
-    (x, y): (&Tasks, &Linear),
+    (x, y): (&Tasks, &Values),
     slope: f64,
     counts: &[u32],
 ) {
@@ -171,7 +172,7 @@ fn draw_ideal<DB: DrawingBackend>(
 fn draw_line<DB: DrawingBackend>(
     pen: &mut Pen<'_, DB>,
     frame: &Frame,
-    (x, y): (&Tasks, &Linear),
+    (x, y): (&Tasks, &Values),
     plot: &CurvePlot,
     index: usize,
 ) {
@@ -182,7 +183,7 @@ fn draw_line<DB: DrawingBackend>(
     let at = |tasks: u32, value: f64| {
         (inset(frame, x.share(f64::from(tasks))) + nudge, frame.y(y.share(value)))
     };
-    let drawn = || line.points.iter().filter(|point| point.value.is_finite());
+    let drawn = || line.points.iter().filter(|point| y.has_place(point.value));
     let path: Vec<_> = drawn().map(|point| at(point.tasks, point.value)).collect();
     let dash = if plot.lines.len() == 1 { None } else { DASHES[index % DASHES.len()] };
     match dash {
@@ -228,12 +229,12 @@ fn marker<DB: DrawingBackend>(pen: &mut Pen<'_, DB>, at: (f64, f64), index: usiz
 fn draw_end_labels<DB: DrawingBackend>(
     pen: &mut Pen<'_, DB>,
     frame: &Frame,
-    (x, y): (&Tasks, &Linear),
+    (x, y): (&Tasks, &Values),
     plot: &CurvePlot,
     room: f64,
 ) {
     let ends = plot.lines.iter().enumerate().filter_map(|(index, line)| {
-        let last = line.points.iter().rev().find(|point| point.value.is_finite())?;
+        let last = line.points.iter().rev().find(|point| y.has_place(point.value))?;
         let at = (inset(frame, x.share(f64::from(last.tasks))), frame.y(y.share(last.value)));
         Some((index, at))
     });

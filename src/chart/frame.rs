@@ -5,7 +5,7 @@ use plotters::backend::DrawingBackend;
 use super::Size;
 use super::palette::{MUTED, RULE};
 use super::pen::{Align, Pen, TEXT_PX, fit, text_width};
-use super::scale::Linear;
+use super::scale::Values;
 use crate::format;
 
 /// Distance between the baselines of two lines of text.
@@ -23,7 +23,7 @@ pub(super) struct Frame {
 impl Frame {
     /// Room for `above` lines of text over the area, `below` under it, the labels of `y` at the
     /// left and `right` pixels at the right.
-    pub(super) fn new(size: Size, y: &Linear, (above, below): (usize, usize), right: f64) -> Frame {
+    pub(super) fn new(size: Size, y: &Values, (above, below): (usize, usize), right: f64) -> Frame {
         let labels = y.ticks.iter().map(|tick| text_width(&tick_label(y, *tick)));
         let left = labels.fold(0.0, f64::max) + 8.0;
         Frame {
@@ -45,7 +45,7 @@ impl Frame {
     }
 
     /// The title at the top left, grid lines and their labels.
-    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &mut Pen<'_, DB>, y: &Linear, title: &str) {
+    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &mut Pen<'_, DB>, y: &Values, title: &str) {
         let room = self.right - 2.0;
         pen.text(&fit(title, room), (1.0, TEXT_PX / 2.0 + 1.0), Align::Left, MUTED);
         for tick in &y.ticks {
@@ -79,7 +79,10 @@ impl Frame {
 }
 
 /// A tick's label, with digits enough to tell it from its neighbours.
-fn tick_label(axis: &Linear, tick: f64) -> String {
+fn tick_label(axis: &Values, tick: f64) -> String {
+    if axis.is_log {
+        return format::number(tick);
+    }
     let step = (axis.high - axis.low) / (axis.ticks.len().max(2) - 1) as f64;
     if tick.abs() < step / 1e6 {
         return "0".into();
@@ -111,8 +114,8 @@ mod tests {
     fn tick_labels_tell_neighbours_apart() {
         for top in [0.4, 3.0, 12.0, 980.0, 12_500.0, 295_287.0, 3e9] {
             for axis in [
-                Linear::from_zero([top].into_iter()),
-                Linear::around([top, top * 0.99].into_iter()),
+                Values::from_zero([top].into_iter()),
+                Values::around([top, top * 0.99].into_iter()),
             ] {
                 let labels: Vec<_> = axis.ticks.iter().map(|t| tick_label(&axis, *t)).collect();
                 let mut distinct = labels.clone();

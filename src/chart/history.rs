@@ -8,7 +8,7 @@ use super::curve::whisker;
 use super::frame::Frame;
 use super::palette::{self, ENVIRONMENT, IMPROVEMENT, INK, MUTED, REGRESSION, SURFACE};
 use super::pen::{Align, Pen, fit, text_width};
-use super::scale::Linear;
+use super::scale::Values;
 use super::{HistoryColumn, HistoryPlot, Mark, Size};
 use crate::format;
 
@@ -25,8 +25,8 @@ pub(super) fn draw<DB: DrawingBackend>(pen: &mut Pen<'_, DB>, plot: &HistoryPlot
     draw_revisions(pen, &frame, plot);
 }
 
-fn layout(plot: &HistoryPlot, size: Size) -> (Linear, Frame) {
-    let y = Linear::around(values(plot));
+fn layout(plot: &HistoryPlot, size: Size) -> (Values, Frame) {
+    let y = Values::around(values(plot));
     let frame = Frame::new(size, &y, (2, 2), 16.0);
     (y, frame)
 }
@@ -100,7 +100,7 @@ fn draw_environments<DB: DrawingBackend>(pen: &mut Pen<'_, DB>, frame: &Frame, p
 fn draw_levels<DB: DrawingBackend>(
     pen: &mut Pen<'_, DB>,
     frame: &Frame,
-    y: &Linear,
+    y: &Values,
     plot: &HistoryPlot,
 ) {
     let mut path = Vec::new();
@@ -117,7 +117,7 @@ fn draw_levels<DB: DrawingBackend>(
 fn draw_column<DB: DrawingBackend>(
     pen: &mut Pen<'_, DB>,
     frame: &Frame,
-    y: &Linear,
+    y: &Values,
     plot: &HistoryPlot,
     (index, column): (usize, &HistoryColumn),
 ) {

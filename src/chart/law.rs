@@ -8,7 +8,7 @@ use super::curve::inset;
 use super::frame::Frame;
 use super::palette;
 use super::pen::{Align, Pen, text_width};
-use super::scale::{Linear, Tasks};
+use super::scale::{Tasks, Values};
 
 /// Segments of the drawn path.
 const STEPS: i32 = 64;
@@ -26,7 +26,7 @@ impl FittedLaw {
 pub(super) fn draw<DB: DrawingBackend>(
     pen: &mut Pen<'_, DB>,
     frame: &Frame,
-    (x, y): (&Tasks, &Linear),
+    (x, y): (&Tasks, &Values),
     (index, fitted): (usize, &FittedLaw),
     counts: &[u32],
 ) {

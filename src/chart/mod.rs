@@ -99,6 +99,8 @@ pub struct HistoryDot {
     pub interval: Option<(f64, f64)>,
 }
 
+    /// Whether y is logarithmic.
+    pub log: bool,
 /// One revision of a history, with its runs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HistoryColumn {

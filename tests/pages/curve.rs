@@ -174,3 +174,34 @@ async fn sides_of_two_environments_are_not_judged_but_told_apart(pool: Pool) {
     let machine = page(&service, &format!("/machines/{}", box_a.machine.id)).await;
     assert_shows(&machine, &["kernel.release 6.9.0 → 6.10.0", "first seen, 2 facts"]);
 }
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn a_part_of_a_curve_is_drawn_on_either_axis_and_the_address_holds_all_of_it(pool: Pool) {
+    let service = Service::on(pool);
+    let box_a = service.registered("box-a").await;
+    upload_regression(&service, &box_a).await;
+    let curve = link(&page(&service, "/curves").await, "/curves/");
+    let plots = |html: &str| html.matches("<svg class=\"plot\"").count();
+
+    let whole = service.get(&curve).await.text();
+    let part = service.get(&format!("{curve}?from=2&to=4&axis=log")).await.text();
+    assert!(whole.contains("[&#34;1 task") || whole.contains("tasks 1&"), "a mark at 1 task");
+    assert_eq!(plots(&whole), plots(&part) + 1, "without 1 task there is no scalability");
+    let shown = super::read::read(&part);
+    assert_shows(&shown, &["Plots and figures show 2 to 4 tasks"]);
+    for chosen in ["<option selected>2</option>", "<option selected>4</option>"] {
+        assert!(part.contains(chosen), "{chosen}");
+    }
+    assert!(part.contains("<option value=\"log\" selected>"));
+    let other = shown.links.iter().find(|address| address.contains("tasks=1&")).expect("a choice");
+    assert!(other.contains("&from=2&to=4&axis=log#history"), "{other}");
+    for (asked, named) in [
+        ("from=x", "from: `x` is not a number of tasks"),
+        ("from=9&to=8", "to: no task count of this curve lies in 9 to 8"),
+        ("axis=square", "axis: `square` is not linear or log"),
+    ] {
+        let answer = service.get(&format!("{curve}?{asked}")).await;
+        assert_eq!(answer.status, 400, "{asked}");
+        assert_shows(&super::read::read(&answer.text()), &[named]);
+    }
+}

@@ -2,7 +2,7 @@
 
 use scalewatch::pages::compare::{CompareView, PointRow};
 use scalewatch::pages::curve::{
-    Cell, CurveView, HistoryRow, LawCells, LawRow, LawsView, MetricTable, RevisionOption,
+    Cell, CurveView, Extent, HistoryRow, LawCells, LawRow, LawsView, MetricTable, RevisionOption,
     RunFigures, ScalingChange, ScalingRow, ScalingView, TableRow, TaskChoice, VerdictLine,
 };
 use scalewatch::pages::curves::{CurveRow, CurvesView};
@@ -59,6 +59,7 @@ impl Sample<'_> {
             machine_name: self.text(),
             verdict: (self.0 > 1).then_some(verdict),
             revisions: self.many(option),
+            extent: Extent { from: 2, to: 4, log: self.0 > 1, counts: vec![1, 2, 4] },
             failed_runs: self.pairs(),
             tasks: 4,
             tasks_words: "4 tasks".into(),

@@ -126,7 +126,14 @@ fn choices(curve: &Curve, id: i64, tasks: i32, choice: &Choice) -> Vec<TaskChoic
         }
         _ => String::new(),
     };
-    let rest = kept("rev", &choice.rev) + &kept("base", &choice.base);
+    let kept_all = [
+        ("rev", &choice.rev),
+        ("base", &choice.base),
+        ("from", &choice.from),
+        ("to", &choice.to),
+        ("axis", &choice.axis),
+    ];
+    let rest: String = kept_all.map(|(name, value)| kept(name, value)).concat();
     let one = |count: &i32| TaskChoice {
         tasks: *count,
         href: format!("/curves/{id}?tasks={count}{rest}#history"),

@@ -1,5 +1,6 @@
 //! `/curves/{id}`: one curve at a revision against a base, its history below.
 
+mod extent;
 mod history;
 mod laws;
 mod plots;
@@ -12,6 +13,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::Html;
 use serde::Deserialize;
 
+pub use extent::Extent;
 pub use history::{HistoryRow, RunFigures, TaskChoice};
 pub use laws::{LawRow, LawsView};
 pub use revisions::RevisionOption;
@@ -42,6 +44,12 @@ pub struct Choice {
     pub base: Option<String>,
     /// Task count of the history.
     pub tasks: Option<String>,
+    /// Least task count drawn.
+    pub from: Option<String>,
+    /// Greatest task count drawn.
+    pub to: Option<String>,
+    /// `linear`, when not given, or `log`.
+    pub axis: Option<String>,
 }
 
 /// The verdict of head against base in one line.
@@ -81,6 +89,8 @@ pub struct CurveView {
     pub verdict: Option<VerdictLine>,
     /// Revisions to choose from, newest first; empty when nothing was measured.
     pub revisions: Vec<RevisionOption>,
+    /// What is drawn of it, and how.
+    pub extent: Extent,
     /// Runs whose points on this curve failed: id and its short form.
     pub failed_runs: Vec<(String, String)>,
     /// Task count of the history.
@@ -132,7 +142,7 @@ pub async fn show(
 }
 
 async fn view(app: &App, curve: &Curve, choice: &Choice) -> Result<CurveView> {
-    let mut view = empty(curve);
+    let mut view = empty(curve, Extent::of(curve, choice)?);
     let failed = db::pages_failed::list(&app.db, curve.machine, curve.id).await?;
     let mut runs: Vec<_> =
         failed.iter().map(|one| (one.run.to_string(), short_run(&one.run))).collect();
@@ -159,7 +169,7 @@ async fn view(app: &App, curve: &Curve, choice: &Choice) -> Result<CurveView> {
     Ok(view)
 }
 
-fn empty(curve: &Curve) -> CurveView {
+fn empty(curve: &Curve, extent: Extent) -> CurveView {
     let parameters = curve.parameters.clone().into_iter().collect();
     CurveView {
         layout: Layout::new(&curve.workload, Section::Curves),
@@ -172,6 +182,7 @@ fn empty(curve: &Curve) -> CurveView {
         machine_name: curve.machine_name.clone(),
         verdict: None,
         revisions: Vec::new(),
+        extent,
         failed_runs: Vec::new(),
         tasks: 1,
         tasks_words: String::new(),
@@ -223,8 +234,12 @@ fn fill_figures(
     (base, head): (&[Measurement], &[Measurement]),
     topology: &[(u32, String)],
 ) {
-    let pooled =
-        |side, metric: &Metric| sides::by_tasks(&sides::of_metric(side, series, &metric.name));
+    let extent = view.extent.clone();
+    let pooled = |side, metric: &Metric| {
+        let mut pooled = sides::by_tasks(&sides::of_metric(side, series, &metric.name));
+        pooled.retain(|tasks, _| extent.holds(*tasks));
+        pooled
+    };
     for (index, metric) in metrics.iter().enumerate() {
         let of = |side| sides::of_metric(side, series, &metric.name);
         let (scaling, laws) = match index {
@@ -235,6 +250,7 @@ fn fill_figures(
             base: (!base.is_empty()).then(|| (sides::label(base, "base"), pooled(base, metric))),
             head: (sides::label(head, "head"), pooled(head, metric)),
             topology: topology.to_vec(),
+            log: extent.log,
             laws,
         };
         if index == 0 {

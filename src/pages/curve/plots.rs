@@ -20,6 +20,8 @@ pub struct Sides {
     pub head: (String, BTreeMap<u32, Vec<f64>>),
     /// Where parts of the machine are full.
     pub topology: Vec<(u32, String)>,
+    /// Whether y is logarithmic.
+    pub log: bool,
     /// Laws of scaling fitted to the metric people look at first, by side.
     pub laws: Vec<(usize, FittedLaw)>,
 }
@@ -49,7 +51,7 @@ pub fn main(metric: &Metric, sides: &Sides) -> Figure {
              of scaling fitted, with its knee and its peak."
         }
     };
-    let plot = CurvePlot { y_title: metric.axis(), lines, topology, ideal, laws };
+    let plot = CurvePlot { y_title: metric.axis(), lines, topology, ideal, laws, log: sides.log };
     Figure::two(caption, (WIDE, NARROW), |size| svg::curve(&plot, size))
 }
 
@@ -62,6 +64,7 @@ pub fn derived(metric: &Metric, sides: &Sides) -> Vec<Figure> {
     let per_task = CurvePlot {
         y_title: format!("{unit} per task, {} is better", metric.direction.word()),
         lines: sides.lines(|tasks| 1.0 / f64::from(tasks)),
+        log: sides.log,
         ..CurvePlot::default()
     };
     let mut figures = vec![small_figure("Per task.", &per_task)];
@@ -70,6 +73,7 @@ pub fn derived(metric: &Metric, sides: &Sides) -> Vec<Figure> {
         let plot = CurvePlot {
             y_title: "total ÷ (tasks × total at 1), higher is better".into(),
             lines: scalability,
+            log: sides.log,
             ..CurvePlot::default()
         };
         figures.push(small_figure("Scalability; 1 is ideal.", &plot));
@@ -80,7 +84,7 @@ pub fn derived(metric: &Metric, sides: &Sides) -> Vec<Figure> {
 /// One of the other metrics.
 pub fn small(metric: &Metric, sides: &Sides) -> Figure {
     let lines = sides.lines(|_| 1.0);
-    let plot = CurvePlot { y_title: metric.axis(), lines, ..CurvePlot::default() };
+    let plot = CurvePlot { y_title: metric.axis(), lines, log: sides.log, ..CurvePlot::default() };
     small_figure(&format!("{}.", metric.title()), &plot)
 }
 
