@@ -19,6 +19,7 @@ pub mod points;
 mod scale;
 mod strip;
 pub mod svg;
+mod topology;
 mod words;
 
 /// Size of a plot, CSS pixels.
@@ -74,6 +75,19 @@ pub struct FittedLaw {
     pub peak: Option<f64>,
 }
 
+/// The parts of a machine, of which only the numbers are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TopologyPlot {
+    /// Physical packages.
+    pub sockets: u32,
+    /// NUMA nodes.
+    pub nodes: u32,
+    /// Physical cores.
+    pub cores: u32,
+    /// Hardware threads.
+    pub threads: u32,
+}
+
 /// A metric against tasks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CurvePlot {
@@ -85,6 +99,8 @@ pub struct CurvePlot {
     pub topology: Vec<(u32, String)>,
     /// Value of one task on the ideal line, which grows with the task count; none for no line.
     pub ideal: Option<f64>,
+    /// Whether y is logarithmic.
+    pub log: bool,
     /// Laws fitted to the lines, each with the index of its line; drawn thin, with marks where they
     /// bend and peak.
     pub laws: Vec<(usize, FittedLaw)>,
@@ -99,8 +115,6 @@ pub struct HistoryDot {
     pub interval: Option<(f64, f64)>,
 }
 
-    /// Whether y is logarithmic.
-    pub log: bool,
 /// One revision of a history, with its runs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HistoryColumn {

@@ -4,7 +4,7 @@
 use plotters::backend::SVGBackend;
 
 use super::pen::{FINE, Pen, TEXT_PX, Type};
-use super::{ComparePlot, CurvePlot, HistoryPlot, Mark, Size, StripPlot};
+use super::{ComparePlot, CurvePlot, HistoryPlot, Mark, Size, StripPlot, TopologyPlot};
 
 /// The backend takes the height of a line, 1.24 em.
 const TYPE: Type = Type { size: TEXT_PX * 1.24, drop: 0.0 };
@@ -31,6 +31,12 @@ pub fn compare(plot: &ComparePlot, width: u32) -> String {
 pub fn strip(plot: &StripPlot, width: u32) -> String {
     let size = super::strip::size(plot, width);
     drawn(size, &plot.sentence(), &[], |pen| super::strip::draw(pen, plot, size))
+}
+
+/// Sockets, NUMA nodes, cores and threads; as high as they need. Only for what is drawable.
+pub fn topology(plot: &TopologyPlot, width: u32) -> String {
+    let size = super::topology::size(plot, width);
+    drawn(size, &plot.sentence(), &[], |pen| super::topology::draw(pen, plot, size))
 }
 
 fn drawn(

@@ -10,10 +10,11 @@ use time::OffsetDateTime;
 
 use super::failure::Failure;
 use super::shown;
-use super::view::{Facts, Layout, RunRows, Section, When, parameter_words};
+use super::view::{Facts, Figure, Layout, RunRows, Section, When, parameter_words};
 use super::visitor::{Posted, Visitor};
 use crate::api::lookup;
 use crate::app::App;
+use crate::chart::{Size, TopologyPlot, svg};
 use crate::db;
 use crate::detect::history::in_words;
 use crate::error::{Error, Result};
@@ -56,6 +57,19 @@ pub struct FloorRow {
     pub counts: bool,
 }
 
+/// A level of cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheRow {
+    /// `L3 unified`.
+    pub name: String,
+    /// `32 MiB`.
+    pub size: String,
+    /// Hardware threads that share one.
+    pub shared_by: u32,
+    /// How many there are.
+    pub instances: u32,
+}
+
 /// The page.
 #[derive(Debug, Clone, PartialEq, Eq, Template)]
 #[template(path = "pages/machine.html")]
@@ -76,6 +90,10 @@ pub struct MachineView {
     pub agent: Option<(When, String)>,
     /// What it does now: number of the job and how far it is.
     pub job: Option<(i64, String)>,
+    /// The same drawn, where its numbers divide into a picture.
+    pub drawing: Option<Figure>,
+    /// Its caches, from the innermost.
+    pub caches: Vec<CacheRow>,
     /// The facts behind the id.
     pub identity: Facts,
     /// Newest first.
@@ -170,6 +188,8 @@ async fn view(app: &App, visitor: &Visitor, machine: &Machine) -> Result<Machine
         topology: topology(&machine.identity),
         registered: When::new(machine.registered_at, now),
         last_seen: machine.last_seen_at.map(|at| When::new(at, now)),
+        drawing: drawing(&machine.identity),
+        caches: cache_rows(&machine.identity),
         identity: identity(&machine.identity),
         environments: environment_rows(&uses, &environments, now),
         newest: Facts {
@@ -213,6 +233,38 @@ fn topology(identity: &wire::Identity) -> String {
         format::count(identity.numa_nodes as usize, "NUMA node"),
         identity.memory_class
     )
+}
+
+/// None where the numbers do not divide, as with cores of two kinds, or are too many to draw.
+fn drawing(identity: &wire::Identity) -> Option<Figure> {
+    let plot = TopologyPlot {
+        sockets: identity.sockets,
+        nodes: identity.numa_nodes,
+        cores: identity.cores,
+        threads: identity.threads,
+    };
+    let caption = format!(
+        "{} A dot is a thread; drawn from the numbers alone, as evenly as they divide.",
+        plot.sentence()
+    );
+    let size = |width| Size { width, height: 0 };
+    let drawn = |size: Size| svg::topology(&plot, size.width);
+    plot.is_drawable().then(|| Figure::two(caption, (size(880), size(340)), drawn))
+}
+
+fn cache_rows(identity: &wire::Identity) -> Vec<CacheRow> {
+    let mut caches = identity.caches.clone();
+    caches.sort();
+    let row = |cache: wire::Cache| CacheRow {
+        name: format!("L{} {}", cache.level, cache.kind),
+        size: match cache.size_kib {
+            kib if kib >= 1024 && kib.is_multiple_of(1024) => format!("{} MiB", kib / 1024),
+            kib => format!("{kib} KiB"),
+        },
+        shared_by: cache.shared_by,
+        instances: identity.threads.div_ceil(cache.shared_by.max(1)),
+    };
+    caches.into_iter().map(row).collect()
 }
 
 /// Task counts at which tasks, placed a core each, package by package, fill a part of the machine.

@@ -72,3 +72,29 @@ async fn a_run_shows_every_window_and_what_failed(pool: Pool) {
         ],
     );
 }
+
+#[sqlx::test(migrator = "scalewatch::MIGRATOR")]
+async fn a_machine_is_drawn_where_its_numbers_divide_into_a_picture(pool: Pool) {
+    let service = Service::on(pool);
+    let with = |name: &str, sockets, nodes, cores, threads| {
+        let mut machine = crate::support::a_machine(name);
+        let identity = &mut machine.identity;
+        (identity.sockets, identity.numa_nodes) = (sockets, nodes);
+        (identity.cores, identity.threads) = (cores, threads);
+        machine
+    };
+    let even = service.register(with("even", 2, 4, 96, 192)).await;
+    let html = service.get(&format!("/machines/{}", even.machine.id)).await.text();
+    let words = "2 sockets, each with 2 NUMA nodes of 24 cores, 2 threads a core.";
+    assert_shows(&super::read::read(&html), &[words, "node 3, 24 cores", "Caches"]);
+    // Once wide and once narrow.
+    assert_eq!(html.matches("<circle").count(), 2 * 192);
+
+    // Cores of two kinds, and more than can be seen.
+    for (name, cores, threads) in [("two-kinds", 14, 20), ("huge", 4096, 8192)] {
+        let machine = service.register(with(name, 1, 1, cores, threads)).await;
+        let html = service.get(&format!("/machines/{}", machine.machine.id)).await.text();
+        assert!(!html.contains("<circle"), "{name}");
+        assert_shows(&super::read::read(&html), &["Caches"]);
+    }
+}

@@ -2,7 +2,7 @@
 
 use scalewatch::pages::branches::{BranchRow, BranchesView};
 use scalewatch::pages::heat::{HeatCell, HeatView};
-use scalewatch::pages::machine::{EnvironmentRow, FloorRow, MachineView};
+use scalewatch::pages::machine::{CacheRow, EnvironmentRow, FloorRow, MachineView};
 use scalewatch::pages::overview::{MachineRow, OverviewView};
 use scalewatch::pages::revision::{MeasuredRow, RevisionView};
 use scalewatch::pages::search::{RevisionRow, SearchView, WorkloadRow};
@@ -127,6 +127,13 @@ impl Sample<'_> {
             last_seen: (self.0 > 1).then(|| self.when()),
             agent: (self.0 > 0).then(|| (self.when(), self.text())),
             job: (self.0 > 1).then(|| (7, self.text())),
+            drawing: (self.0 > 0).then(|| self.figure()),
+            caches: self.many(|_| CacheRow {
+                name: self.text(),
+                size: "32 MiB".into(),
+                shared_by: 8,
+                instances: 2,
+            }),
             identity: self.facts(),
             environments: self.many(environment),
             newest: self.facts(),
