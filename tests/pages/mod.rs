@@ -2,11 +2,12 @@
 
 mod curve;
 mod evidence;
+mod hostile;
 mod incident;
 mod machine_and_run;
 mod noise;
-pub mod read;
 mod quality;
+pub mod read;
 mod search;
 mod triage;
 
