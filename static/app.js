@@ -2,9 +2,11 @@
 //
 // - plots: the pointer or ← → moves a cursor through all plots of the page at once and names the
 //   nearest point with its exact figures; Esc takes it away
+// - a curve: dragging over a plot, or Shift with ← →, chooses task counts; what is let go, or `z`, is
+//   drawn alone, by the address; Esc goes back to all of it
 // - figures: download as SVG or PNG
 // - tables: copy as plain text (for mail), Markdown or CSV, all digits
-// - `/` goes to the search field
+// - keys: letters decide about an incident, j and k go through lists, `/` searches, ? tells all
 "use strict";
 
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);
@@ -58,10 +60,10 @@ function show(plot, index) {
 
 for (const plot of plots) {
   const { svg, marks } = plot;
-  let shown = marks.length - 1;
+  plot.shown = marks.length - 1;
   const move = (index) => {
-    shown = Math.min(Math.max(index, 0), marks.length - 1);
-    show(plot, shown);
+    plot.shown = Math.min(Math.max(index, 0), marks.length - 1);
+    show(plot, plot.shown);
   };
   svg.setAttribute("tabindex", 0);
   svg.addEventListener("pointermove", (event) => {
@@ -71,17 +73,88 @@ for (const plot of plots) {
     move(marks.reduce((best, mark, i) => (distance(mark) < distance(marks[best]) ? i : best), 0));
   });
   svg.addEventListener("pointerleave", hide);
-  svg.addEventListener("focus", () => move(shown));
+  svg.addEventListener("focus", () => move(plot.shown));
   svg.addEventListener("blur", hide);
   svg.addEventListener("keydown", (event) => {
     const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -marks.length, End: marks.length };
-    if (event.key in steps) {
-      move(shown + steps[event.key]);
+    if (event.key in steps && !event.shiftKey) {
+      move(plot.shown + steps[event.key]);
       event.preventDefault();
     } else if (event.key === "Escape") {
       hide();
     }
   });
+}
+
+/* Part of a curve: its form has the range, its address keeps it. */
+
+const range = document.querySelector("form select[name='from']")?.form;
+const tasksOf = (plot, index) => Number(/^tasks (\d+)$/.exec(plot.marks[index]?.key ?? "")?.[1]);
+
+function draw(from, to) {
+  const address = new URL(location);
+  for (const [name, value] of [["from", from], ["to", to]]) {
+    if (value) address.searchParams.set(name, value);
+    else address.searchParams.delete(name);
+  }
+  if (address.href !== location.href) location.assign(address);
+}
+
+function chooseRange(plot) {
+  const { svg, marks } = plot;
+  const band = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  band.setAttribute("class", "cursor band");
+  band.setAttribute("height", svg.viewBox.baseVal.height);
+  let first = null;
+  let last = null;
+  const nearest = (event) => {
+    const drawn = svg.getBoundingClientRect();
+    const x = ((event.clientX - drawn.left) * Number(svg.getAttribute("width"))) / drawn.width;
+    return marks.reduce((best, mark, i) => (Math.abs(mark.x - x) < Math.abs(marks[best].x - x) ? i : best), 0);
+  };
+  const show = () => {
+    const [left, right] = [first, last].map((i) => marks[i].x * plot.scale).sort((a, b) => a - b);
+    band.setAttribute("x", left);
+    band.setAttribute("width", right - left);
+    svg.prepend(band);
+  };
+  const forget = () => {
+    first = last = null;
+    band.remove();
+  };
+  const zoom = () => {
+    const [from, to] = [first, last].map((i) => tasksOf(plot, i)).sort((a, b) => a - b);
+    if (from < to) draw(from, to);
+    else forget();
+  };
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    first = last = nearest(event);
+    svg.setPointerCapture(event.pointerId);
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (first === null || !svg.hasPointerCapture(event.pointerId)) return;
+    last = nearest(event);
+    if (last !== first) show();
+  });
+  svg.addEventListener("pointerup", () => first !== null && zoom());
+  svg.addEventListener("pointercancel", forget);
+  svg.addEventListener("keydown", (event) => {
+    if (event.shiftKey && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
+      first ??= plot.shown;
+      last = Math.min(Math.max((last ?? first) + (event.key === "ArrowRight" ? 1 : -1), 0), marks.length - 1);
+      show();
+    } else if (event.key === "z" && first !== null) {
+      zoom();
+    } else if (event.key === "Escape") {
+      if (first === null && new URL(location).searchParams.has("from")) draw();
+      forget();
+    }
+  });
+}
+
+for (const plot of range ? plots : []) {
+  if (tasksOf(plot, 0)) chooseRange(plot);
 }
 
 /* Files. */
@@ -180,8 +253,9 @@ async function copy(table, format, pressed) {
 
 for (const scroll of document.querySelectorAll(".scroll")) {
   const table = scroll.querySelector("table");
-  // Beside words that stand there already, so that nothing moves.
-  const beside = table?.querySelector("caption:not(.hidden)") ?? scroll.closest("section")?.querySelector("h2");
+  // Beside words that stand there already, so that nothing moves; a table that says its roles, for it
+  // is stacked on narrow screens, may have no buttons in its caption.
+  const beside = table?.querySelector("table:not([role]) > caption:not(.hidden)") ?? scroll.closest("section")?.querySelector("h2");
   if (!beside || table.rows.length < 2 || !navigator.clipboard) continue;
   const tools = make("span", { className: "tools copy" });
   tools.append("copy as ");
@@ -192,13 +266,79 @@ for (const scroll of document.querySelectorAll(".scroll")) {
   beside.append(" ", tools);
 }
 
-/* Keys. */
+/* Keys. A letter presses the button, or leads to the field, that has it as aria-keyshortcuts; such
+   buttons show it. j and k go through the lists of the page, x picks, ? tells all. */
+
+const shortcuts = [...document.querySelectorAll("[aria-keyshortcuts]")];
+for (const element of shortcuts) {
+  const words = element.matches("button") ? element.firstChild : element.closest("label").firstChild;
+  const letter = make("kbd", { textContent: element.getAttribute("aria-keyshortcuts") });
+  const shown = make("span");
+  element.dataset.name = words.textContent.trim();
+  letter.setAttribute("aria-hidden", true);
+  words.replaceWith(shown);
+  shown.append(element.dataset.name, " ", letter);
+}
+
+function press(letter) {
+  const element = shortcuts.find((one) => one.getAttribute("aria-keyshortcuts") === letter);
+  if (!element) return false;
+  element.closest("details")?.setAttribute("open", "");
+  element.focus();
+  if (element.matches("button")) element.click();
+  return true;
+}
+
+// Enter in a field that belongs to a button presses that one; in another it goes back to the page,
+// and never decides by itself.
+function enter(field) {
+  const button = field.closest(".pair")?.querySelector("button");
+  if (button) button.click();
+  else field.blur();
+}
+
+function step(by) {
+  const links = [...document.querySelectorAll("main table th[scope='row'] a")]
+    .filter((link) => link.getClientRects().length > 0);
+  const row = document.activeElement.closest?.("tr");
+  const at = links.findIndex((link) => row?.contains(link));
+  const next = at < 0 ? (by > 0 ? 0 : links.length - 1) : at + by;
+  links[Math.min(Math.max(next, 0), links.length - 1)]?.focus();
+}
+
+function help() {
+  const dialog = make("dialog", { className: "keys" });
+  const list = make("dl");
+  const line = (letter, words) => list.append(
+    make("dt", { textContent: letter }), make("dd", { textContent: words }));
+  for (const one of shortcuts) line(one.getAttribute("aria-keyshortcuts"), one.dataset.name);
+  if (document.querySelector("main table th[scope='row'] a")) line("j k", "next, previous row of a list; Enter opens it");
+  if (document.querySelector("td input[type='checkbox']")) line("x", "pick the row, or no longer");
+  if (plots.length > 0) line("← →", "in a plot: cursor through all plots; Esc takes it away");
+  if (range) line("z", "on a curve: draw alone what Shift with ← → or dragging chose; Esc: all of it");
+  line("/", "search");
+  line("?", "this list; Esc closes it");
+  dialog.append(make("h2", { textContent: "Keys of this page", id: "keys" }), list);
+  dialog.setAttribute("aria-labelledby", "keys");
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
 
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("input, select, textarea");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "/") {
-    document.querySelector(".search input")?.focus();
-    event.preventDefault();
-  }
+  const { key, target } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const field = target.closest?.("input:not([type='checkbox']), select, textarea");
+  if (field) {
+    if (key === "Escape") field.blur();
+    if (key === "Enter" && field.matches("[aria-keyshortcuts]")) enter(field);
+    else return;
+  } else if (key === "/") document.querySelector(".search input")?.focus();
+  else if (key === "j" || key === "k") step(key === "j" ? 1 : -1);
+  else if (key === "x") document.activeElement.closest("tr")?.querySelector("input[type='checkbox']")?.click();
+  else if (key === "?") help();
+  else if (!press(key)) return;
+  event.preventDefault();
 });
+
+document.querySelector(".foot")?.append(button("Keys", "Which keys this page knows: ?", help));
