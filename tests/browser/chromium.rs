@@ -11,6 +11,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
+use crate::axe::Axe;
+
 /// Runs chromedriver in a process group of its own and ends the whole group, browsers included,
 /// when standard input closes: when [`Driver`] is dropped, or its process ends in whatever way.
 const KEEPER: &str = "trap '' INT TERM; command -v chromedriver > /dev/null || exit; set -m; \
@@ -64,7 +66,7 @@ impl Driver {
             .connect(&format!("http://127.0.0.1:{}", self.port))
             .await
             .context("Chromium does not start")?;
-        Ok(Browser { client })
+        Ok(Browser { client, axe: Axe::load()? })
     }
 }
 
@@ -97,6 +99,8 @@ pub const LOOKS: [Look; 3] = [
 pub struct Browser {
     /// To find and click.
     pub client: Client,
+    /// To search what it shows.
+    pub axe: Axe,
 }
 
 impl Browser {

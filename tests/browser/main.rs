@@ -1,6 +1,7 @@
 //! One reader's way through the built service in a real browser: from the overview to the cause,
 //! in light, dark and on a narrow screen. `SCALEWATCH_SHOTS` names a folder for pictures.
 
+mod axe;
 mod chromium;
 mod scene;
 mod service;
@@ -27,8 +28,12 @@ async fn walk(database_url: String) -> Result<()> {
     let service = Service::start(database_url)?;
     let browser = driver.browser().await?;
     let walked = read(&browser, &service).await;
+    let searched = browser.axe.nothing_was_found();
     browser.client.clone().close().await?;
-    walked
+    match (walked, searched) {
+        (Err(walked), Err(searched)) => Err(walked.context(searched)),
+        (walked, searched) => walked.and(searched),
+    }
 }
 
 async fn read(browser: &Browser, service: &Service) -> Result<()> {
@@ -68,9 +73,18 @@ async fn read(browser: &Browser, service: &Service) -> Result<()> {
     expect_text(browser, "mmtests").await?;
     check(browser, "compare").await?;
 
-    for (path, name) in
-        [("/curves", "curves"), ("/incidents", "incidents"), ("/nowhere", "not-found")]
-    {
+    ask_for_a_job(service)?;
+    let sides = format!("base={}&head={}", scene::commit(8), scene::commit(scene::CULPRIT));
+    for (path, name) in [
+        ("/curves", "curves"),
+        ("/incidents", "incidents"),
+        ("/alert-quality", "alert-quality"),
+        ("/api", "api"),
+        ("/jobs", "jobs"),
+        ("/jobs/1", "job"),
+        (&format!("/projects/linux/compare?{sides}"), "project-compare"),
+        ("/nowhere", "not-found"),
+    ] {
         browser.client.goto(&format!("http://{}{path}", service.address)).await?;
         check(browser, name).await?;
     }
@@ -96,6 +110,7 @@ async fn read_by_keys(browser: &Browser) -> Result<()> {
     ensure!(readings.as_u64() > Some(3), "the cursor stands in {readings} plots");
     plot.send_keys(&char::from(Key::Escape).to_string()).await?;
     ensure!(browser.evaluate("document.querySelector('.reading')").await?.is_null());
+    zoom_by_keys(browser).await?;
 
     browser.client.find(Locator::Css("body")).await?.send_keys("/").await?;
     let field = browser.client.active_element().await?;
@@ -106,6 +121,34 @@ async fn read_by_keys(browser: &Browser) -> Result<()> {
     browser.client.find(Locator::Css("a[href^='/revisions/']")).await?.click().await?;
     expect_text(browser, "Incidents whose cause it may be").await?;
     check(browser, "revision").await
+}
+
+/// Two task counts at the right of the curve are drawn alone, and all of it again.
+async fn zoom_by_keys(browser: &Browser) -> Result<()> {
+    let focus = "document.querySelector('svg.plot').focus()";
+    browser.evaluate(focus).await?;
+    press(browser, &char::from(Key::End).to_string()).await?;
+    let (shift, left) = (char::from(Key::Shift), char::from(Key::Left));
+    press(browser, &format!("{shift}{left}{left}")).await?;
+    press(browser, "z").await?;
+    expect_text(browser, "Plots and figures show 16 to 64 tasks").await?;
+    check(browser, "curve-part").await?;
+    browser.evaluate(focus).await?;
+    press(browser, &char::from(Key::Escape).to_string()).await?;
+    let mut pause = tokio::time::interval(Duration::from_millis(100));
+    let mut address = browser.client.current_url().await?;
+    for _ in 0..LOOKS_AGAIN {
+        if !address.as_str().contains("from=") {
+            break;
+        }
+        pause.tick().await;
+        address = browser.client.current_url().await?;
+    }
+    ensure!(!address.as_str().contains("from="), "{address}");
+    let log = format!("{address}{}axis=log", if address.query().is_some() { "&" } else { "?" });
+    browser.client.goto(&log).await?;
+    expect_text(browser, "History at").await?;
+    check(browser, "curve-log").await
 }
 
 /// Logs in from the incident shown and acknowledges it, by forms and without a script.
@@ -129,7 +172,45 @@ async fn decide(browser: &Browser, service: &Service) -> Result<()> {
     expect_text(browser, "state: acknowledged").await?;
     expect_text(browser, "group lock, see the flame graphs").await?;
     expect_text(browser, "acknowledged by maria").await?;
-    check(browser, "decided").await
+    check(browser, "decided").await?;
+    triage_by_keys(browser, service).await
+}
+
+/// Goes to an incident of the list and decides about it by keys alone.
+async fn triage_by_keys(browser: &Browser, service: &Service) -> Result<()> {
+    browser.client.goto(&format!("http://{}/incidents", service.address)).await?;
+    check(browser, "incidents-to-decide").await?;
+    let (enter, escape) = (char::from(Key::Enter), char::from(Key::Escape));
+    press(browser, "j").await?;
+    press(browser, "x").await?;
+    let picked = "document.querySelectorAll('td input:checked').length";
+    ensure!(browser.evaluate(picked).await? == 1, "x picks the row");
+    for key in ["j", "k", "j"] {
+        press(browser, key).await?;
+    }
+    press(browser, &enter.to_string()).await?;
+    expect_text(browser, "state: acknowledged").await?;
+    press(browser, "?").await?;
+    expect_text(browser, "Keys of this page").await?;
+    check(browser, "keys").await?;
+    press(browser, &escape.to_string()).await?;
+    ensure!(browser.evaluate("document.querySelector('dialog')").await?.is_null());
+    press(browser, "n").await?;
+    press(browser, &format!("the fan stood still{enter}")).await?;
+    expect_text(browser, "state: acknowledged").await?;
+    press(browser, "i").await?;
+    press(browser, &format!("m{enter}")).await?;
+    expect_text(browser, "state: invalid: measurement").await?;
+    expect_text(browser, "the fan stood still").await?;
+    press(browser, "r").await?;
+    expect_text(browser, "state: reopened").await?;
+    press(browser, "c").await?;
+    expect_text(browser, "state: confirmed").await
+}
+
+/// To whatever has the focus.
+async fn press(browser: &Browser, keys: &str) -> Result<()> {
+    Ok(browser.client.active_element().await?.send_keys(keys).await?)
 }
 
 async fn type_into(browser: &Browser, name: &str, text: &str) -> Result<()> {
@@ -148,7 +229,33 @@ async fn look_at_account(browser: &Browser, service: &Service) -> Result<()> {
         expect_text(browser, text).await?;
         check(browser, name).await?;
     }
-    Ok(())
+    browser.client.goto(&format!("http://{}/admin", service.address)).await?;
+    let adding = browser.client.find(Locator::Css("form[action='/admin/add']")).await?;
+    adding.find(Locator::Css("input[name='name']")).await?.send_keys("otto").await?;
+    adding.find(Locator::Css("button")).await?.click().await?;
+    expect_text(browser, "/welcome?code=").await?;
+    check(browser, "added").await?;
+    let link =
+        browser.evaluate("document.body.innerText.match(/\\/welcome\\?code=\\S+/)[0]").await?;
+    let link = link.as_str().context("a link")?;
+    browser.client.goto(&format!("http://{}{link}", service.address)).await?;
+    expect_text(browser, "The link is good once").await?;
+    check(browser, "welcome").await
+}
+
+/// Asks one of the machines to measure two revisions in turns.
+fn ask_for_a_job(service: &Service) -> Result<()> {
+    let revision = |index: usize| {
+        serde_json::json!({
+            "commit": scene::commit(index), "branch": "main", "position": 18_230 + index,
+            "subject": "ext4: asked for",
+        })
+    };
+    let asked = serde_json::json!({
+        "project": "linux", "machine": scene::machines()[0].id, "revision": revision(scene::CULPRIT),
+        "base": revision(8), "plan": { "workloads": ["fallocate/append-truncate"], "tasks": "1,16" },
+    });
+    service.post("/api/v1/jobs", &service.token("submit")?, &asked).map(drop)
 }
 
 /// Registers both machines and uploads their reports as a runner does.
@@ -236,6 +343,7 @@ async fn check(browser: &Browser, name: &str) -> Result<()> {
         let background = browser.evaluate(background).await?;
         let expected = if look.scheme == "dark" { "rgb(18, 20, 22)" } else { "rgb(251, 251, 249)" };
         ensure!(background == expected, "{name}, {}: background {background}", look.name);
+        browser.axe.search(browser, &format!("{name}, {}", look.name)).await?;
         if let Some(folder) = &shots {
             std::fs::create_dir_all(folder).context("the folder for pictures")?;
             browser.screenshot(&folder.join(format!("{name}-{}.png", look.name))).await?;
