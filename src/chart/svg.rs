@@ -116,6 +116,7 @@ mod tests {
             topology: vec![(32, "cores full".into()), (64, "SMT".into())],
             ideal: Some(295e3),
             laws: vec![(0, a_law())],
+            log: false,
         }
     }
 

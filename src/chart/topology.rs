@@ -23,7 +23,8 @@ impl TopologyPlot {
     /// cores, each core as many threads, and not too many to see.
     pub fn is_drawable(&self) -> bool {
         let TopologyPlot { sockets, nodes, cores, threads } = *self;
-        let divides = |whole: u32, parts: u32| parts > 0 && whole >= parts && whole % parts == 0;
+        let divides =
+            |whole: u32, parts: u32| parts > 0 && whole >= parts && whole.is_multiple_of(parts);
         let divided = divides(nodes, sockets) && divides(cores, nodes) && divides(threads, cores);
         divided && threads <= MOST_THREADS && threads / cores <= 4
     }

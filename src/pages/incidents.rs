@@ -101,7 +101,12 @@ impl IncidentRows {
     }
 
     /// With what who looks can decide about them at once.
-    fn to_decide(mut self, incidents: &[Incident], visitor: &Visitor, list: &str) -> IncidentRows {
+    fn pickable_by(
+        mut self,
+        incidents: &[Incident],
+        visitor: &Visitor,
+        list: &str,
+    ) -> IncidentRows {
         self.bulk = BulkForm::new(incidents, visitor, list);
         for (row, incident) in self.rows.iter_mut().zip(incidents) {
             let may = visitor.viewer.may(Role::Triager, incident.project);
@@ -197,7 +202,7 @@ pub async fn list(
         layout: Layout::new("Incidents", Section::Incidents).seen_by(&visitor),
         choices: ["open", "settled", "retracted", "all"].map(one).into(),
         incidents: IncidentRows::new(caption, &incidents, &severities, app.clock.now())
-            .to_decide(&incidents, &visitor, asked),
+            .pickable_by(&incidents, &visitor, asked),
     })
 }
 
