@@ -63,7 +63,6 @@ pub fn router() -> Router<App> {
         .route("/curves/{id}", get(curve::show))
         .route("/compare", get(compare::show))
         .route("/alert-quality", get(quality::show))
-        .route("/incidents", get(incidents::list))
         .route("/incidents", get(incidents::list).post(triage::decide_many))
         .route("/incidents/{id}", get(incident::show).post(triage::decide))
         .route("/incidents/{id}/why", get(why::show))
