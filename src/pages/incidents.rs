@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::{Query, State};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use time::OffsetDateTime;
 
 use super::failure::Failure;
+use super::shown;
 use super::triage::BulkForm;
 use super::view::{Layout, Section, StateChoice, When};
 use super::visitor::Visitor;
@@ -198,12 +199,16 @@ pub async fn list(
         n if n >= SHOWN => format!("The newest {SHOWN}"),
         n => format::count(n as usize, "incident"),
     };
-    visitor.shown(&IncidentsView {
+    let view = IncidentsView {
         layout: Layout::new("Incidents", Section::Incidents).seen_by(&visitor),
         choices: ["open", "settled", "retracted", "all"].map(one).into(),
         incidents: IncidentRows::new(caption, &incidents, &severities, app.clock.now())
             .pickable_by(&incidents, &visitor, asked),
-    })
+    };
+    match view.incidents.bulk {
+        Some(_) => visitor.shown(&view),
+        None => Ok(shown(&view)?.into_response()),
+    }
 }
 
 fn states(asked: &str) -> Result<(&str, Vec<IncidentState>), Error> {

@@ -7,7 +7,7 @@ use crate::support::browser::{Browser, form_word};
 use crate::support::{Service, row_counts};
 
 /// Every address that takes a form.
-const FORMS: [&str; 17] = [
+const FORMS: [&str; 18] = [
     "/account/tokens",
     "/account/tokens/revoke",
     "/admin/project",
@@ -19,6 +19,7 @@ const FORMS: [&str; 17] = [
     "/admin/add",
     "/admin/role",
     "/admin/person",
+    "/incidents",
     "/incidents/1",
     "/account/provider",
     "/account/provider/remove",
