@@ -54,7 +54,7 @@ pub const SETTINGS: [(&str, &str); 38] = [
 ];
 
 /// Beginnings of variables that belong to the runner, its jobs and the tests.
-const OTHERS: [&str; 18] = [
+const OTHERS: [&str; 19] = [
     "SCALEWATCH_RUNNER",
     "SCALEWATCH_TOKEN",
     "SCALEWATCH_SERVER",
@@ -73,6 +73,7 @@ const OTHERS: [&str; 18] = [
     "SCALEWATCH_SOAK",
     "SCALEWATCH_SHOTS",
     "SCALEWATCH_SCHEMATHESIS",
+    "SCALEWATCH_AXE",
 ];
 
 /// What one of the three says.
