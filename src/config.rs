@@ -1,18 +1,18 @@
 //! Settings, from flags, the environment and a file; each has a default that needs nothing.
 
 mod network;
+mod reader;
 mod shown;
 mod sources;
 
-use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
 use crate::account::oidc;
-use crate::db;
 pub use network::Network;
+use reader::{Reader, data_folder, proxy, tls};
 pub use sources::{FILE_VARIABLE, SETTINGS, Sources};
 
 /// Everything that can be set.
@@ -138,7 +138,7 @@ impl Config {
     /// Settings by these sources, and everything that is wrong with them. What cannot be read stands at
     /// its default. A password is never repeated.
     pub fn read(sources: &Sources) -> (Config, Vec<String>) {
-        let reader = Reader { sources, problems: RefCell::default() };
+        let reader = Reader::new(sources);
         let set = |name: &str| reader.set(name);
         let listen = reader.value(
             "SCALEWATCH_LISTEN",
@@ -155,7 +155,7 @@ impl Config {
         };
         let tls = tls(&reader);
         let oidc = oidc::Settings::from_lookup(&set).unwrap_or_else(|problem| {
-            reader.problems.borrow_mut().push(format!("{problem:#}"));
+            reader.refuse(format!("{problem:#}"));
             None
         });
         let password_login = reader.value(
@@ -213,7 +213,7 @@ impl Config {
                 (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(())
             },
         );
-        (config, reader.problems.into_inner())
+        (config, reader.into_problems())
     }
 
     /// Whether browsers reach us by TLS alone: then cookies are sent by TLS alone.
@@ -267,114 +267,8 @@ impl Mail {
     }
 }
 
-/// Reads values and remembers what is wrong with them.
-struct Reader<'a> {
-    sources: &'a Sources,
-    problems: RefCell<Vec<String>>,
-}
-
-impl Reader<'_> {
-    fn set(&self, name: &str) -> Option<String> {
-        self.sources.get(name).filter(|value| !value.trim().is_empty())
-    }
-
-    fn problem(&self, name: &str, what: &str) {
-        self.problems.borrow_mut().push(format!("{} {what}", self.sources.name(name)));
-    }
-
-    fn value<T>(
-        &self,
-        name: &str,
-        default: T,
-        limit: &str,
-        parse: impl Fn(&str) -> Option<T>,
-    ) -> T {
-        let Some(text) = self.set(name) else { return default };
-        parse(text.trim()).unwrap_or_else(|| {
-            self.problem(name, &format!("is `{text}`, {limit}"));
-            default
-        })
-    }
-
-    fn database(&self, name: &str) -> Option<String> {
-        let url = self.set(name)?;
-        if let Err(error) = db::check_address(&url) {
-            self.problem(name, &format!("{error:#}"));
-        }
-        Some(url)
-    }
-}
-
 fn own_address(by_tls: bool, listen: SocketAddr) -> String {
     format!("{}://{listen}", if by_tls { "https" } else { "http" })
-}
-
-fn tls(reader: &Reader<'_>) -> Option<Tls> {
-    let (certificate, key) = ("SCALEWATCH_TLS_CERTIFICATE", "SCALEWATCH_TLS_KEY");
-    match (reader.set(certificate), reader.set(key)) {
-        (None, None) => None,
-        (Some(certificate), Some(key)) => {
-            Some(Tls { certificate: certificate.into(), key: key.into() })
-        }
-        (Some(_), None) => {
-            reader.problem(certificate, "is set without SCALEWATCH_TLS_KEY (`tls.key`)");
-            None
-        }
-        (None, Some(_)) => {
-            reader.problem(key, "is set without SCALEWATCH_TLS_CERTIFICATE (`tls.certificate`)");
-            None
-        }
-    }
-}
-
-fn proxy(reader: &Reader<'_>) -> Proxy {
-    let (trusted, header) = ("SCALEWATCH_TRUSTED_PROXIES", "SCALEWATCH_PROXY_HEADER");
-    if reader.set(header).is_some() && reader.set(trusted).is_none() {
-        reader.problem(
-            header,
-            "is set, but SCALEWATCH_TRUSTED_PROXIES (`proxy.trusted`) names nobody who may send it",
-        );
-    }
-    Proxy {
-        trusted: reader.value(
-            trusted,
-            Vec::new(),
-            "not networks such as 10.0.0.0/8 with commas between",
-            |text| {
-                let all = text.split(',').map(str::trim).filter(|one| !one.is_empty());
-                all.map(|one| one.parse().ok()).collect()
-            },
-        ),
-        header: reader.value(
-            header,
-            "X-Forwarded-For".into(),
-            "not the name of a header",
-            |text| {
-                let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-                text.bytes().all(fits).then(|| text.to_owned())
-            },
-        ),
-    }
-}
-
-fn data_folder(reader: &Reader<'_>) -> PathBuf {
-    if let Some(folder) = reader.set("SCALEWATCH_DATA") {
-        return folder.into();
-    }
-    let xdg = reader.set("XDG_DATA_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let home = xdg.or_else(|| reader.set("HOME").map(|home| data_home(&home)));
-    home.map(|folder| folder.join("scalewatch")).unwrap_or_else(|| {
-        reader.problem("SCALEWATCH_DATA", "is not set and neither is HOME: where should data go?");
-        PathBuf::new()
-    })
-}
-
-/// Root's home is closed to the user that the private Postgres of a root's service runs as.
-fn data_home(home: &str) -> PathBuf {
-    match home {
-        "/root" => "/var/lib".into(),
-        _ => Path::new(home).join(".local/share"),
-    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub mod lives;
 pub mod mail;
 pub mod metrics;
 pub mod model;
+pub mod outward;
 pub mod pages;
 pub mod postgres;
 pub mod up;

@@ -331,47 +331,39 @@ impl Merge {
     /// What follows from measurements: of curves that are joined it is found anew.
     async fn move_judgements(&self, connection: &mut Connection) -> Result<(), Failure> {
         let (from, into) = (self.from, self.into);
-        sqlx::query!(
-            "delete from scaling s using curve_alias a where s.machine_id = $1 and a.id = s.curve_id",
-            from as MachineId
-        )
-        .execute(&mut *connection)
-        .await?;
-        sqlx::query!(
-            "update scaling set machine_id = $2 where machine_id = $1",
-            from as MachineId,
-            into as MachineId
-        )
-        .execute(&mut *connection)
-        .await?;
-        sqlx::query!(
-            "delete from build_noise n using curve_alias a
+        for joined in [
+            sqlx::query!(
+                "delete from scaling s using curve_alias a where s.machine_id = $1 and a.id = s.curve_id",
+                from as MachineId
+            ),
+            sqlx::query!(
+                "delete from build_noise n using curve_alias a
              where n.machine_id = $1 and a.id = n.curve_id",
-            from as MachineId
-        )
-        .execute(&mut *connection)
-        .await?;
-        sqlx::query!(
-            "update build_noise set machine_id = $2 where machine_id = $1",
-            from as MachineId,
-            into as MachineId
-        )
-        .execute(&mut *connection)
-        .await?;
-        sqlx::query!(
-            "delete from environment_effect e using curve_alias a
+                from as MachineId
+            ),
+            sqlx::query!(
+                "delete from environment_effect e using curve_alias a
              where e.machine_id = $1 and a.id = e.curve_id",
-            from as MachineId
-        )
-        .execute(&mut *connection)
-        .await?;
-        sqlx::query!(
-            "update environment_effect set machine_id = $2 where machine_id = $1",
-            from as MachineId,
-            into as MachineId
-        )
-        .execute(&mut *connection)
-        .await?;
+                from as MachineId
+            ),
+            sqlx::query!(
+                "update scaling set machine_id = $2 where machine_id = $1",
+                from as MachineId,
+                into as MachineId
+            ),
+            sqlx::query!(
+                "update build_noise set machine_id = $2 where machine_id = $1",
+                from as MachineId,
+                into as MachineId
+            ),
+            sqlx::query!(
+                "update environment_effect set machine_id = $2 where machine_id = $1",
+                from as MachineId,
+                into as MachineId
+            ),
+        ] {
+            joined.execute(&mut *connection).await?;
+        }
         // Of two A/A runs the later one counts.
         sqlx::query!(
             "insert into noise_floor (machine_id, workload, metric, relative, pairs, measured_at)

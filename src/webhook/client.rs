@@ -1,17 +1,16 @@
 //! One POST and what its answer means. Redirects are not followed, and of an answer nothing but its
 //! status is read, so an address cannot be made to fetch or to show anything else.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use time::OffsetDateTime;
-use url::{Host, Url};
+use url::Url;
 
 use super::signature;
 use crate::model::webhook::check_url;
+use crate::outward;
 
-/// Longest wait for a connection, and for the whole.
-const CONNECT: Duration = Duration::from_secs(5);
+/// Longest wait for an answer.
 const WHOLE: Duration = Duration::from_secs(15);
 
 /// What an answer means.
@@ -42,21 +41,12 @@ pub async fn post(
 }
 
 fn send(url: &str, secret: &str, event: i64, body: &str, timestamp: i64) -> Answered {
-    if let Err(problem) = check_url(url) {
-        return Answered::Never(format!("the address {problem}"));
-    }
-    let config = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .timeout_connect(Some(CONNECT))
-        .timeout_global(Some(WHOLE))
-        .user_agent(concat!("scalewatch/", env!("CARGO_PKG_VERSION")));
-    // A proxy has another loopback.
-    let config = if is_loopback(url) { config.proxy(None) } else { config };
-    let sent = config
-        .build()
-        .new_agent()
+    let address = check_url(url).and_then(|()| Url::parse(url).map_err(|_| "is no address"));
+    let address = match address {
+        Ok(address) => address,
+        Err(problem) => return Answered::Never(format!("the address {problem}")),
+    };
+    let sent = outward::agent(&address, WHOLE)
         .post(url)
         .header("Content-Type", "application/json")
         .header("Scalewatch-Event", event.to_string())
@@ -68,15 +58,5 @@ fn send(url: &str, secret: &str, event: i64, body: &str, timestamp: i64) -> Answ
         Ok(410) => Answered::Never("answered 410: it is gone for good".to_owned()),
         Ok(status) => Answered::Later(format!("answered {status}")),
         Err(error) => Answered::Later(format!("no answer: {error}")),
-    }
-}
-
-fn is_loopback(url: &str) -> bool {
-    let url = Url::parse(url).ok();
-    match url.as_ref().and_then(Url::host) {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(ip)) => IpAddr::from(ip).is_loopback(),
-        Some(Host::Ipv6(ip)) => IpAddr::from(ip).is_loopback(),
-        None => false,
     }
 }

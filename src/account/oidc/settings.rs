@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
-use url::{Host, Url};
+use url::Url;
 
 use crate::model::{Role, Secret};
+use crate::outward::is_loopback;
 
 /// The provider and what is believed of whom it tells. All of it is `SCALEWATCH_OIDC_…`.
 #[derive(Debug, Clone)]
@@ -135,15 +136,6 @@ fn checked_url(name: &str, text: &str) -> Result<String> {
     };
     ensure!(is_safe, "{PREFIX}{name} is `{text}`: it must begin with https, or be on loopback");
     Ok(host.to_string())
-}
-
-/// Whether a host is this machine.
-pub(super) fn is_loopback(host: &Host<&str>) -> bool {
-    match host {
-        Host::Domain(name) => *name == "localhost",
-        Host::Ipv4(address) => address.is_loopback(),
-        Host::Ipv6(address) => address.is_loopback(),
-    }
 }
 
 fn client_secret(file: Option<String>, value: Option<String>) -> Result<Option<Secret>> {
