@@ -2,11 +2,14 @@
 //! figures.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod paired;
+#[path = "../support/mod.rs"]
 mod support;
 
+use paired::paired_lines;
 use scalewatch_runner::compare::curves::{Metrics, Paired, pair};
 use scalewatch_runner::compare::earlier::Earlier;
-use scalewatch_runner::compare::files::{self, Column, Content, Side, SidedReport, columns, parse};
+use scalewatch_runner::compare::files::{self, Column, Content, columns, parse};
 use scalewatch_runner::compare::gate::gate;
 use scalewatch_runner::compare::judge::{Judged, Options, judge};
 use scalewatch_runner::compare::{as_lkp, as_mmtests, json, lkp, mmtests, table};
@@ -62,36 +65,6 @@ fn a_sweep_is_never_collapsed_into_one_number() {
     assert!(headline.starts_with("regression and improvement: "), "{text}");
     assert!(headline.contains("+16.3 % at 1") && headline.contains("−9.1 % at 80"), "{text}");
     assert_eq!(code(&columns), Exit::Regression);
-}
-
-/// A file of two sides that took turns on a machine whose speed doubled meanwhile; the head has 2 %
-/// more.
-fn in_turns(pairs: u32) -> Vec<SidedReport> {
-    let line = |n: u32, side: Side, factor: f64| {
-        let mut report = a_report(n, BASE);
-        let speed = 1e6 * (1.0 + f64::from(n / 2) / f64::from(pairs));
-        report.points.push(a_point(1, &[speed * factor]));
-        SidedReport { side, given: [("layout".into(), format!("{side:?}"))].into(), report }
-    };
-    (0..pairs)
-        .flat_map(|i| [line(2 * i, Side::Base, 1.0), line(2 * i + 1, Side::Head, 1.02)])
-        .collect()
-}
-
-#[test]
-fn sides_that_took_turns_are_judged_by_their_pairs_where_all_are_whole() {
-    let verdict = |lines: Vec<SidedReport>| {
-        let columns = columns(vec![("run".into(), Content::Sided(lines))]).unwrap();
-        let (judged, _) = usual(&columns);
-        verdicts(&judged[0])[0].1
-    };
-    assert_eq!(verdict(in_turns(8)), Verdict::Improvement);
-    let mut cut_short = in_turns(9);
-    cut_short.pop();
-    assert_ne!(verdict(cut_short), Verdict::Improvement, "a base without its head");
-    let mut failed = in_turns(8);
-    failed[5].report.points = vec![a_failure(1)];
-    assert_ne!(verdict(failed), Verdict::Improvement, "a head that failed");
 }
 
 #[test]
@@ -357,46 +330,6 @@ fn everything_failed_is_said() {
     assert!(judged.is_empty());
     assert_eq!(paired.unpaired[0].why, "every run of it failed");
     assert_eq!(code(&columns), Exit::NotEnoughData);
-}
-
-fn paired_lines(base: &[Report], head: &[Report]) -> Vec<SidedReport> {
-    let line = |side, value: &str, report: &Report| {
-        let mut report = report.clone();
-        report.points[0].parameters.insert("layout".into(), value.into());
-        SidedReport { side, given: [("layout".to_owned(), value.to_owned())].into(), report }
-    };
-    base.iter()
-        .map(|report| line(Side::Base, "own-dir", report))
-        .chain(head.iter().map(|report| line(Side::Head, "shared-dir", report)))
-        .collect()
-}
-
-#[test]
-fn the_two_sides_of_a_paired_run_are_compared_over_the_parameters_that_make_them() {
-    let lines =
-        paired_lines(&runs(1, 5, BASE, &[(2, 90_000.0)]), &runs(11, 5, BASE, &[(2, 60_000.0)]));
-    let text: String =
-        lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect();
-    let content = parse("pair.json", &text).unwrap();
-    assert_eq!(content, Content::Sided(lines));
-    let columns = columns(vec![("pair".into(), content)]).unwrap();
-    let (judged, paired) = usual(&columns);
-    assert_eq!(paired.unpaired, []);
-    assert_eq!(verdicts(&judged[0]), [(2, Verdict::Regression)]);
-    assert!(!judged[0].curve.key.parameters.contains_key("layout"));
-    assert_eq!(
-        table::sides(&columns),
-        "base  layout=own-dir  5 runs\nhead  layout=shared-dir  5 runs\n"
-    );
-    let text = lkp::render(&as_lkp(&columns, &[&judged[0]]));
-    assert!(
-        text.contains("  base (\"layout=own-dir\")\n  head (\"layout=shared-dir\")\n"),
-        "{text}"
-    );
-    let text = mmtests::render(&as_mmtests(&columns, &judged[0]));
-    let header: Vec<&str> = text.lines().take(2).map(str::trim).collect();
-    assert_eq!(header[0].split_whitespace().collect::<Vec<_>>(), ["base", "head"]);
-    assert!(header[1].ends_with("layout=shared-dir"), "{text}");
 }
 
 #[test]
